@@ -47,11 +47,11 @@ test-cluster: $(VENV)/.ready
 	PATH=$(abspath $(VENV))/bin:$$PATH ATOLL_TEST_CLUSTER=1 $(RUN) -m pytest -q tests/distribute
 
 # On a machine with a GPU: the tests of tests/cuda on it, the corpus, the fuzzers and the bench, in SECONDS_ON_GPU, with the Python that has PyTorch
-# (make test-cuda PYTHON=python3). It reaches no registry: `make cuda-packages PYTHON_THERE=3.12`, where there is one, puts what is missing into out/cuda_packages.
+# (make test-cuda PYTHON=python3; ON_GPU="--right 0.3 --again 'softmax f32'" and others: tests/cuda/on_gpu.py). It reaches no registry: `make cuda-packages PYTHON_THERE=3.12`, where there is one, puts what is missing into out/cuda_packages.
 SECONDS_ON_GPU ?= 560
 PYTHON_THERE ?= 3.12
 test-cuda:
-	PYTHONPATH=.:out/cuda_packages $(PYTHON) -m tests.cuda.on_gpu --seconds $(SECONDS_ON_GPU)
+	PYTHONPATH=.:out/cuda_packages $(PYTHON) -m tests.cuda.on_gpu --seconds $(SECONDS_ON_GPU) $(ON_GPU)
 
 cuda-packages: $(VENV)/.ready
 	$(RUN) -m pip install -q --upgrade --target out/cuda_packages --python-version $(PYTHON_THERE) --only-binary=:all: --no-deps highspy pytest pluggy iniconfig packaging hypothesis sortedcontainers attrs

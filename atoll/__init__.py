@@ -26,6 +26,7 @@ import builtins as _python
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from atoll.core.handed_over import hand_over
 from atoll.elaborate.builtins.names import BUILTINS, CONSTANTS, DERIVATIVES, WORDS, BuiltinName
 from atoll.errors import (
     AliasWarning,
@@ -45,6 +46,15 @@ from atoll.sizes.declare import sizes, some
 from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker
 from atoll.types.records import record
 from atoll.types.types import SCALARS, Var
+
+
+def _computed(op: str, given: Any, out: Any) -> None:
+    from atoll.runtime.portable_functions import computed
+
+    computed(op, given, out)
+
+
+hand_over(_computed)  # bits="portable": the interpreter, below the runtime, computes functions by the text that compiled programs have
 
 
 def load_ipython_extension(ipython: Any) -> None:

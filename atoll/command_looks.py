@@ -13,6 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
+from atoll.eyes.facts import look
+from atoll.eyes.worker import TooLong, Worker
+
 RED, GREEN, FAINT, BOLD, PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[2m", "\x1b[1m", "\x1b[0m"
 
 
@@ -69,8 +72,6 @@ def as_json(data: Any) -> str:
 
 def checked(path: Path, name: str | None) -> tuple[dict[str, Any], int]:
     """What `check --json` prints: functions with their types, and problems with places and edits; and the exit status."""
-    from atoll.eyes.facts import look
-
     found = look(str(path), path.read_text(encoding="utf-8", errors="replace"))[1]
     functions = [{"name": f["name"], "type": f["type"], "line": f["place"][0], "ok": not f.get("wrong")} for f in found["functions"] if name in (None, f["name"])]
     problems = [{key: p[key] for key in ("code", "message", "help", "place", "edits")} for p in found["problems"]]
@@ -79,8 +80,6 @@ def checked(path: Path, name: str | None) -> tuple[dict[str, Any], int]:
 
 def watch(path: Path, say: Callable[[str], None], rounds: int | None = None, pause: float = 0.3) -> None:
     """Check a file, and again whenever it or a file beside it changes, until Ctrl-C (or so many times). Each time in a new process, so that nothing stale is left."""
-    from atoll.eyes.worker import TooLong, Worker
-
     seen: object = None
     while rounds is None or rounds > 0:
         now = sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in path.parent.glob(f"*{path.suffix}") if p.is_file())

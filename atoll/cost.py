@@ -17,8 +17,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Union
 
 from atoll.errors import fail
+from atoll.errors.misuse import kind_of
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.sizes.sums import Ratio, reduced
+from atoll.sizes.poly import Quot
+from atoll.sizes.sums import Clamp, Holds, Ratio, Total, reduced
 
 if TYPE_CHECKING:
     from atoll.core import ir
@@ -160,8 +162,6 @@ def cost_of(fn: ir.Function, sizes: Mapping[str, int]) -> Cost:
 
 def cost_at(loops: lp.Function, fn: ir.Function, sizes: Mapping[str, int]) -> Cost:
     """The cost of loops with sizes, integer arguments or unknowns put in by their names."""
-    from atoll.errors.misuse import kind_of
-
     whole = cost(loops, fn)
     known = {s.name for s in fn.sizes} | {s.name for s, _ in fn.params} | whole.names
     for name, value in sizes.items():
@@ -177,9 +177,6 @@ def _name(atom: Atom) -> str:
 
 
 def _degree(atom: Atom, name: str) -> int:
-    from atoll.sizes.poly import Quot
-    from atoll.sizes.sums import Clamp, Holds, Total
-
     def of(p: Poly) -> int:
         return max((sum(_degree(a, name) for a in mono) for mono in p.terms), default=0)
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from atoll.ad.api import vjp
 from atoll.ad.asking import function_of
+from atoll.core.binding import bind_call
 from atoll.errors import fail
 from atoll.errors.caller import caller
 from atoll.types.types import Index, Scalar, Tuple, Type, shape_of
@@ -65,8 +66,6 @@ def jax(f: Any) -> Callable[..., Any]:
         fail("E0610", caller(), name="at.jax", text=f"the shape of the result of {fn.name} depends on a number, which JAX does not have while it traces", help="pass an array of that size, or call it outside of JAX")
 
     def shapes(args: tuple[Any, ...]) -> Any:
-        from atoll.core.binding import bind_call
-
         core = fn.core
         arrays = tuple(np.broadcast_to(np.zeros((), a.dtype), a.shape) if np.ndim(a) else a.dtype.type(0) for a in args)
         env: dict[Any, int] = dict(bind_call(core, arrays))

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from atoll.core import interpret as interpreter
 from atoll.core import ir
 from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
@@ -30,6 +31,10 @@ from atoll.errors.plain import all_plain, calling, of_call
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.looking import Looking
 from atoll.progress import telling
+from atoll.runtime.arguments import convert, from_python, refuse_axes, result_to_python
+from atoll.runtime.library import call_path
+from atoll.runtime.memory import refuse_copies
+from atoll.runtime.program import Program
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
@@ -43,7 +48,6 @@ if TYPE_CHECKING:
     from atoll.plan.residuals import Residuals
     from atoll.runtime.cuda.program import DeviceProgram
     from atoll.runtime.first_version import Beginning
-    from atoll.runtime.program import Program
 
 # Set while the command line imports a file: a wrong function is told when it is asked for, so that all of them can be.
 CHECK_LATER: ContextVar[bool] = ContextVar("check_later", default=False)
@@ -162,8 +166,6 @@ class Function(Looking, Beyond):
             self._check_defaults()
 
     def _check_defaults(self) -> None:
-        from atoll.runtime.arguments import convert
-
         for p, (_, t) in zip(self.signature.params, self.core.params, strict=True):
             if p.default is not None and isinstance(t, (Scalar, Index)):
                 try:
@@ -239,8 +241,6 @@ class Function(Looking, Beyond):
         if takes_functions(self):
             made, others = with_functions(self, args, keywords)
             return made.interpret(*others)
-        from atoll.core import interpret as interpreter
-        from atoll.runtime.arguments import from_python, refuse_axes, result_to_python
 
         self._freeze()
         core = self.core
@@ -324,8 +324,6 @@ class Function(Looking, Beyond):
             from atoll.functions.program import FunctionProgram
 
             return FunctionProgram(self.core, self._arguments, optimise, lifted=self._lifted)
-        from atoll.runtime.memory import refuse_copies
-        from atoll.runtime.program import Program
 
         if self.options.copies == "explicit":
             refuse_copies(self.core, self._returned)
@@ -499,8 +497,6 @@ class Function(Looking, Beyond):
 @functools.cache
 def _call_quickly() -> None:
     """Calls go through C from now on, where that can be compiled."""
-    from atoll.runtime.library import call_path
-
     module = call_path()
     if module is not None:
         setattr(Function, "__call__", module.caller(Function, of_call))  # noqa: B010  a method is not assigned in words

@@ -8,7 +8,16 @@ import sys
 import time
 from dataclasses import dataclass
 
+from atoll.backends.c.known_wrong import probes
+from atoll.errors import Error
 from atoll.errors.plain import plain
+from atoll.making import fn
+from atoll.runtime.cache import cache
+from atoll.runtime.cuda.devices import gpus
+from atoll.runtime.cuda.nvrtc import nvrtc
+from atoll.runtime.library import threads
+from atoll.runtime.probes import tried
+from atoll.runtime.toolchain import compiler, python_headers
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +49,11 @@ def doctor() -> Report:
     """Look at the installation and try it."""
     import numpy as np
 
-    from atoll.errors import Error
-
     found = [
         Finding("python", sys.version_info >= (3, 11), f"{platform.python_version()} on {platform.machine()}"),
         Finding("numpy", True, np.__version__),
     ]
     try:
-        from atoll.backends.c.known_wrong import probes
-        from atoll.runtime.probes import tried
-        from atoll.runtime.toolchain import compiler, python_headers
-
         cc = compiler()
         found.append(Finding("C compiler", True, f"{' '.join(cc.command)}: {cc.version}"))
         outcome = tried(cc, "3")
@@ -71,10 +74,6 @@ def doctor() -> Report:
 
 def _gpu() -> list[Finding]:
     """The GPU, its driver and the compiler of kernels. A machine without them is in order: nothing uses a GPU that was not asked to."""
-    from atoll.errors import Error
-    from atoll.runtime.cuda.devices import gpus
-    from atoll.runtime.cuda.nvrtc import nvrtc
-
     found = []
     try:
         for k, gpu in enumerate(gpus()):
@@ -93,11 +92,6 @@ def _gpu() -> list[Finding]:
 
 def _try_it() -> list[Finding]:
     import numpy as np
-
-    from atoll.errors import Error
-    from atoll.making import fn
-    from atoll.runtime.cache import cache
-    from atoll.runtime.library import threads
 
     text = (
         "import atoll as at\nn = at.sizes('n')\n\n@at.fn\ndef doctor_sum(x: at.f64[n]) -> at.f64:\n    return sum(x * x)\n"

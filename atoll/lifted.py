@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll.ad.api import make
+from atoll.ad.asking import function_of
 from atoll.elaborate.signature import ParamInfo
 from atoll.errors import NOWHERE, Error, fail
+from atoll.errors.caller import caller
 from atoll.errors.plain import plain
 from atoll.runtime.arguments import Donated, convert, from_python
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -35,7 +38,6 @@ def lifted(f: Function, args: tuple[Any, ...]) -> Function | None:
         if n is None:  # what is no array at all is told before ranks are
             convert(f.name, sym.name, t, arg)
             return None
-    from atoll.ad.api import make
 
     key = ("lifted", *extra)
     known = f._derived.get(key)
@@ -66,10 +68,6 @@ def vmap(f: Any, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
 
     in_axes is the axis, for all arguments or a tuple of one for each, None for an argument that is the same for all; out_axes is where the
     axis goes in the result, or in each part of a tuple. The parts of a record or a tuple are mapped alike."""
-    from atoll.ad.api import make
-    from atoll.ad.asking import function_of
-    from atoll.errors.caller import caller
-
     fn = function_of(f, "vmap")
     if fn.signature.is_generic:
         fail("E0609", fn.surface.span, name=fn.name)
@@ -93,8 +91,6 @@ def vmap(f: Any, in_axes: Axes = 0, out_axes: Axes = 0) -> Function:
 
 
 def _checked(axes: Any, what: str) -> Any:
-    from atoll.errors.caller import caller
-
     if isinstance(axes, (tuple, list)):
         return tuple(_checked(axis, what) for axis in axes)
     if axes is None or (isinstance(axes, (int, np.integer)) and not isinstance(axes, bool)):
@@ -111,8 +107,6 @@ def _mapped(t: Type, axis: int, batch: Sym) -> Type:
         return with_components(elem, [_mapped(item, axis, batch) for item in elem.items])
     place = axis + len(sizes) + 1 if axis < 0 else axis
     if not 0 <= place <= len(sizes):
-        from atoll.errors.caller import caller
-
         what = f"there is no axis {axis} in {t!r} with an axis more"
         fail("E1031", caller(), what=what, help=f"choose among 0 to {len(sizes)}; None for an argument that is the same for all")
     return array(elem, (*sizes[:place], batch, *sizes[place:]))

@@ -11,6 +11,8 @@ from atoll.deep import as_deep_as_needed
 from atoll.elaborate.signature import constraints, show_signature
 from atoll.errors import NOWHERE, Span, fail
 from atoll.errors.plain import all_plain
+from atoll.lower.make import compiled_loops, make_loops, printed_loops
+from atoll.runtime.memory import memory
 from atoll.surface import syntax as s
 from atoll.targets import CPU, device_memory, refuse_functions
 
@@ -69,8 +71,6 @@ class Looking:
         if self.target != CPU:
             refuse_functions(self.core)
             return device_memory(self.core, self._returned)
-        from atoll.lower.make import compiled_loops
-        from atoll.runtime.memory import memory
 
         return memory(compiled_loops(self.core), self.core, self._returned)
 
@@ -111,6 +111,5 @@ class Looking:
         Files that Atoll did not write stay as they are unless `overwrite` is True. `origins="comments"` says beside every line of C which lines of
         the source it comes from, `origins="lines"` says so by `#line`, for debuggers and compilers."""
         from atoll.backends.c.export import export
-        from atoll.lower.make import make_loops, printed_loops
 
         return export(self.core, printed_loops(self.core, make_loops(self.core)), folder, workspace, overwrite, origins)

@@ -14,6 +14,7 @@ from atoll.errors import Source, Span, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import calling, plain, users_code
 from atoll.function import Function, Options
+from atoll.runtime.arguments import Donated
 from atoll.surface import source as text
 from atoll.surface.parse import Parser
 
@@ -21,8 +22,6 @@ from atoll.surface.parse import Parser
 @plain
 def donate(x: Any) -> Any:
     """Let a function overwrite this array, where its parameter is declared at.own[...]. The array's contents are then undefined."""
-    from atoll.runtime.arguments import Donated
-
     return Donated(x)
 
 

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from atoll.errors import Error
+from atoll.stages import show
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -32,8 +33,6 @@ def text(make: Callable[[], object]) -> str:
 
 def function(fn: Function) -> str:
     """Type, source, what was inserted, loops with the lines they come from, memory as a picture."""
-    from atoll.stages import show
-
     def picture() -> str:
         try:
             return memory(fn.memory())

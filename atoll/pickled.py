@@ -10,18 +10,17 @@ import hashlib
 import importlib
 import sys
 import types as pytypes
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from atoll.elaborate.builtins.names import BuiltinName
 from atoll.elaborate.captures import MISSING
 from atoll.elaborate.namespace import Namespace
+from atoll.function import Function
 from atoll.sizes import Poly
+from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker
 from atoll.types.types import Type
-
-if TYPE_CHECKING:
-    from atoll.function import Function
 
 _PLAIN = (bool, int, float, complex, str, np.generic, np.ndarray, Poly, Type, BuiltinName, type(None))
 
@@ -53,9 +52,6 @@ def _mentioned(node: ast.AST) -> list[str]:
 
 def _packed(value: Any) -> tuple[str, Any] | None:
     """A value as it travels; None for what means nothing in a body."""
-    from atoll.function import Function
-    from atoll.types.objects import FnMaker, IndexMaker, OwnMaker, TupleMaker
-
     if value is MISSING:
         return None
     if isinstance(value, pytypes.ModuleType):
@@ -77,8 +73,6 @@ def _unpacked(packed: tuple[str, Any]) -> Any:
 
 def found_or_blank(module: str, name: str, digest: str) -> Any:
     """The function of that name with that text, if it is here; else one that its state is put into."""
-    from atoll.function import Function
-
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -23,6 +23,7 @@ from atoll.errors import fail
 from atoll.errors.caller import caller
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import plain
+from atoll.making import fn
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -138,8 +139,6 @@ def helper(name: str, axes: int = 1, rank: int = 0, extra: str = "") -> Function
 
 
 def _made(name: str, params: list[str], result: str, body: list[str], stored: Sequence[str] = ()) -> Function:
-    from atoll.making import fn
-
     head = "from __future__ import annotations\nimport atoll as at\nfrom atoll import bool_, f32, f64, i64, u32, u64\nfrom atoll.std import random as std\nm = at.sizes('m')\n"
     text = f"{head}def {name}({', '.join(params)}) -> {result}:\n" + "".join(f"    {line}\n" for line in body)
     made = fn(source=text)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from atoll.command_data import random_arguments
 from atoll.errors import fail
 from atoll.errors.misuse import Misuse
 from atoll.pictures import Picture, roof
@@ -151,8 +152,6 @@ def at_sizes(f: Function, sizes: Mapping[str, int | Sequence[int]]) -> Roofline 
 
 def roofline(f: Function, sizes: dict[str, int]) -> Roofline:
     """Measure a function."""
-    from atoll.command_data import random_arguments
-
     try:
         arguments = random_arguments(f, sizes)
     except Misuse as wrong:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from atoll.errors import fail
+from atoll.backends.c.jit import generate
+from atoll.errors import Span, fail
+from atoll.lower.make import chosen, compiled_loops, make_loops
+from atoll.origins import Marks, Row, in_margin
 
 if TYPE_CHECKING:
     from atoll.function import Function
     from atoll.loops import ir as lp
     from atoll.loops.optimise import Pass
-    from atoll.origins import Marks, Row
 
 STAGES = ("surface", "core", "ainf", "term", "plan", "loops", "passes", "rewritten", "c", "cuda")
 """As written; elaborated; in normal form; as the term schedules start from; what is stored and shares loops; the loops of the plan; the loops after every
@@ -20,17 +22,12 @@ rewrite that changed them; the loops after all of them, which are printed as C; 
 def show(fn: Function, stage: str, origins: bool = False) -> str:
     """The program at a stage, as text; with `origins`, every line with the lines of the source it comes from."""
     if origins:
-        from atoll.origins import in_margin
-
         return in_margin(rows(fn, stage), text_of(fn).surface.span.source)
     return _text(fn, stage, None)
 
 
 def rows(fn: Function, stage: str) -> list[Row]:
     """The lines of a stage, each with the places of the text it comes from."""
-    from atoll.errors import Span
-    from atoll.origins import Marks, Row
-
     if stage == "surface":
         source, first = fn.surface.span.source, fn.surface.span.line
         return [Row(line, (Span(source, first + k, 0, first + k, len(line)),)) for k, line in enumerate(surface(fn).split("\n"))]
@@ -70,26 +67,20 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         mark = "" if marks is None else marks.mark((fn.surface.span,))
         return "\n".join(mark + line for line in str(schedule(fn)).split("\n"))
     if stage == "plan":
-        from atoll.lower.make import chosen
         from atoll.plan.show import show_plan_of
 
         return show_plan_of(fn.core, dict(chosen(fn.core).plan), marks)
     if stage == "loops":
         from atoll.loops.show import show as show_loops
-        from atoll.lower.make import make_loops
 
         return show_loops(make_loops(fn.core), marks)
     if stage == "passes":
         return passes(fn, marks)
     if stage == "rewritten":
         from atoll.loops.show import show as show_loops
-        from atoll.lower.make import compiled_loops
 
         return show_loops(compiled_loops(fn.core), marks)
     if stage == "c":
-        from atoll.backends.c.jit import generate
-        from atoll.lower.make import compiled_loops
-
         return generate(fn.core, compiled_loops(fn.core), marks).text
     if stage == "cuda":
         from atoll.backends.cuda.show import show as show_kernels
@@ -102,7 +93,6 @@ def passes(fn: Function, marks: Marks | None = None) -> str:
     """The loops after every rewrite that changed them, with its number (for ATOLL_PASSES), why it stands there and what it said."""
     from atoll.loops.optimise import PASSES, optimise
     from atoll.loops.show import show as show_loops
-    from atoll.lower.make import chosen, make_loops
 
     loops = make_loops(fn.core)
     texts = [show_loops(loops)]

@@ -9,11 +9,12 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from atoll.errors import fail
+from atoll.errors import NOWHERE, Span, fail
+from atoll.loops import ir as lp
+from atoll.runtime.memory import Memory, Use, bytes_of, copies_of
 
 if TYPE_CHECKING:
     from atoll.core import ir
-    from atoll.runtime.memory import Memory
 
 CPU = "cpu"
 _KNOWN = re.compile(r"cpu|cuda(:\d{1,4})?|cuda-emulated")
@@ -47,9 +48,6 @@ def device_memory(fn: ir.Function, returned: object) -> Memory:
     """Allocations on the device, and the copies that a call with arrays of NumPy makes."""
     from atoll.backends.cuda.generate import lowered
     from atoll.backends.cuda.language import walk
-    from atoll.errors import NOWHERE, Span
-    from atoll.loops import ir as lp
-    from atoll.runtime.memory import Memory, Use, bytes_of, copies_of
 
     program = lowered(fn)
     at = returned if isinstance(returned, Span) else NOWHERE

@@ -12,15 +12,15 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.loops.choices import ALTERNATIVES, USUAL, Choices, pin
+from atoll.loops.show import show
+from atoll.lower.make import chosen, compiled_loops
+from atoll.runtime.program import Program
 
 GAIN = 0.97
 
 
 def tune(f: Any, args: list[Any], say: Callable[[str], None] = print, seconds: float = 0.3) -> Choices:
     """The best choices found for a function on these arguments; written beside its source where it has a file."""
-    from atoll.lower.make import chosen, compiled_loops
-    from atoll.runtime.program import Program
-
     def measured(choices: Choices) -> float:
         call = Program(f.core, f._arguments, "3", choices).call
         call(*args)
@@ -59,6 +59,4 @@ def _word(value: Any) -> str:
 
 
 def _text(loops: Any) -> str:
-    from atoll.loops.show import show
-
     return show(loops)

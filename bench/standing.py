@@ -33,12 +33,11 @@ REASONS = {
     "jacobi 2-d, 10 steps f32": "between 0.86 and 1.4 in different runs",
 }
 
-NPBENCH_REASONS = {  # what was seen on 18 November 2026, of the preset M with one thread
-    "stockham_fft": "two divisions for every element and one for every term, by numbers known only when it runs, and a table of sines and cosines looked up at their remainders (this loop is most of the profile); NumPy's program has none of these: it turns reshaped arrays and calls a product",
-    "scattering_self_energies": "sums over 2 to 4 complex numbers whose count is known only when it runs: all rounds are in the rests of loops that take eight at a time (read from the loops, not profiled)",
-    "hdiff": "two loops, the first of which stores rows of the Laplacian in a window of four that the second reads; which of them costs what was not measured. Alone in its process 5.1 ms",
-    "syr2k": "an empty sum is run for every element above the diagonal (without it 0.172 ms instead of 0.191, not in this version); a sum of x * y + u * v is no matrix product, since its terms are rounded before they are added",
-    "go_fast": "the result has 288 MB, more than the 256 MB of freed memory that are kept, so the system clears its pages in every call: 16.7 instead of 26.9 ms with ATOLL_KEEP=1000",
+NPBENCH_REASONS = {  # what was seen on 18 November 2026, of the preset M with one thread; "by hand": the same loops in C, in turns, on a loaded machine
+    "stockham_fft": "two divisions for every element and one for every term, by numbers known only when it runs. By hand its loop takes 24 ms; 16 with the quotients of the place carried as counters, 5.5 with the range cut where they change and the terms outside of it (so a factor is looked up once for a row); the tables of sines and cosines 3.8",
+    "hdiff": "rows of the Laplacian in a window of four, both loops four rows at a time. By hand 6.2 ms; 5.5 with a row at a time (0.19 instead of 0.235 at S), 4.9 without a window, each Laplacian computed where it is read, four rows at a time. JAX took between 3.7 and 13.3 ms in different processes, so its ratio is between 0.65 and 2.3",
+    "jacobi_2d": "both arrays of a step are made beside the old ones and change places, so four are in use where two would do (neither update reads what it writes but at its own place); updating in place and rows several at a time were not tried",
+    "syr2k": "a sum of x * y + u * v is no matrix product, since its terms are rounded before they are added",
 }
 
 

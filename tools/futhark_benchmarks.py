@@ -1,4 +1,4 @@
-"""Programs of futhark-benchmarks, on a checkout: python tools/futhark_benchmarks.py CHECKOUT [NAME ...] [--cases N] [--seconds N] [--bytes N] [--table FILE]
+"""Programs of futhark-benchmarks, on a checkout: python tools/futhark_benchmarks.py CHECKOUT [NAME ...] [--cases N] [--seconds N] [--bytes N] [--table FILE] [--count]
 
 Every program with test blocks is compiled and called with what the checkout has: data in the text or in files (compared with the reference results), and
 random inputs (which only have to run). Data that lies elsewhere is named as missing. Per case: what became of it, the first call (compiling included) and
@@ -24,6 +24,20 @@ sys.path.insert(0, str(ROOT))
 def programs(checkout: Path) -> list[Path]:
     found = (p for p in sorted(checkout.rglob("*.fut")) if "lib" not in p.relative_to(checkout).parts)
     return [p for p in found if any(line.strip() == "-- ==" for line in p.read_text(encoding="utf-8", errors="replace").splitlines())]
+
+
+def counted(checkout: Path) -> str:
+    """How many programs can be called with what the checkout has, and how many compared."""
+    from atoll.futhark.blocks import read_spec
+
+    files = programs(checkout)
+    called = compared = 0
+    for path in files:
+        cases = read_spec(path.read_text(encoding="utf-8", errors="replace"), str(path)).cases
+        given = [c for c in cases if c.kind != "script" and (c.input_file is None or (path.parent / c.input_file).exists())]
+        called += bool(given)
+        compared += any(c.kind != "random" and not c.auto and (c.output is not None or (c.output_file is not None and (path.parent / c.output_file).exists())) for c in given)
+    return f"{len(files)} programs with test blocks, {called} with an input, {compared} with an input and a reference result"
 
 
 def one(path: Path, most: int, cases: int) -> None:
@@ -109,6 +123,7 @@ def main() -> int:
     parser.add_argument("--bytes", type=int, default=50_000_000, help="larger inputs are left out")
     parser.add_argument("--cases", type=int, default=0, help="so many cases of a program that can be run; 0 for all")
     parser.add_argument("--table", help="write the results there, as Markdown")
+    parser.add_argument("--count", action="store_true", help="only count the programs that have data")
     parser.add_argument("--one", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.one:
@@ -120,6 +135,9 @@ def main() -> int:
     if not files:
         print(f"{checkout} has no Futhark programs with test blocks", file=sys.stderr)
         return 2
+    if args.count:
+        print(counted(checkout))
+        return 0
     rows: list[tuple[str, dict[str, Any]]] = []
     for path in files:
         name = str(path.relative_to(checkout).with_suffix(""))

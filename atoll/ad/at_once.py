@@ -147,7 +147,8 @@ def _replace(b: Builder, line: ir.Line, prim: ir.Loop, chain: list[ir.Line]) -> 
             if other is chain[-1]:
                 break
             if other in chain:
-                done, where = b.emit(dataclasses.replace(made, when=(*prim.when, *made.when)), other.results, other.span, "u")
+                with b.reenter(line.block), b.binding(*line.dims), b.under(*line.conds):  # the array is there also where the loop is not run
+                    done, where = b.emit(dataclasses.replace(made, when=(*prim.when, *made.when)), other.results, other.span, "u")
                 array = _whole(b, done, where)
                 replay.give(other, 0, state_reader(b, done, 0, where))
     line.prim = dataclasses.replace(made, when=(*prim.when, *made.when))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from atoll.ad import lines as help_
 from atoll.ad.algebra import LineAlgebra, LineParts, refuse
 from atoll.ad.indicator import guarded, sum_over, zero
+from atoll.ad.loop_forward import forward_loop
 from atoll.ad.loop_state import abs_reader, line_reader, new_param
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
@@ -280,8 +281,6 @@ class Forward:
             self.array(line, k, line, before + place, tuple(poly(d) for d in line.dims))
 
     def loop(self, line: ir.Line) -> None:
-        from atoll.ad.loop_forward import forward_loop
-
         forward_loop(self, line)
 
     def custom(self, line: ir.Line) -> None:

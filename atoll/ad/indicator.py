@@ -2,7 +2,7 @@
 
 When c(I) flows into y[e(I)], the adjoint of y at J is the sum of c over all I that read it. Equations J = e(I) are solved for I where they
 can be: a unit coefficient by substitution, another literal coefficient with a divisibility condition, a remainder whose index takes all its
-values, a quotient and remainder (a flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
+values, a quotient of a sum of indices, a quotient and remainder (a flattened index) together. What is solved turns broadcasts, transposes, shifts, strides, diagonals and convolutions into gathers; what
 is not (data-dependent indices) is a scatter, which is deterministic. Nothing here is ever an atomic (docs/sources.md N1).
 
 Where the range of an index is data of another one (the nonzeros of a row), solving for it would leave a sum over all rows with a test for each
@@ -58,7 +58,7 @@ def solve(b: Builder, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], bi
             waiting.remove(k)
             progress = True
     for quot, value in quotients:
-        _split(b, quot, value.subst(result.replace), result)
+        _split(b, quot, value.subst(result.replace), result, sums)
         new = poly(quot).subst(result.replace)
         if new != value.subst(result.replace):
             result.conds.append(ir.Cond("eq", new - value.subst(result.replace)))
@@ -181,18 +181,26 @@ def _reached(quot: Quot, value: Poly, binders: list[ir.Binder]) -> list[ir.Cond]
     return [ir.Cond("ge", value), ir.Cond("ge", x.extent - 1 - value * quot.den)]
 
 
-def _split(b: Builder, quot: Quot, value: Poly, result: Solved) -> None:
-    """x // k = value and nothing else about x: x = value * k + r, and only r is left to sum over."""
-    x = quot.num.single()
-    if not isinstance(x, ir.Binder) or x not in result.left or any(x in reach(y) for y in result.left if y is not x):
+def _split(b: Builder, quot: Quot, value: Poly, result: Solved, sums: bool) -> None:
+    """(x + rest) // k = value and nothing else about x: x = value * k + r - rest, and only r is left to sum over."""
+    for x in sorted((x for x in result.left if x in quot.num.leaves()), key=lambda x: x.extent.const() is not None):  # rather an index of many than of a few
+        slope = quot.num.coefficient(x)
+        c = None if slope is None else slope.const()
+        if c not in (1, -1):
+            continue
+        rest = quot.num - poly(x) * c
+        if x in rest.leaves() or any(x in reach(y) for y in result.left if y is not x):
+            continue
+        if (rest != poly(0) and sums and _decided_by_data(x, rest, result)) or any(x in q.leaves() for q in (rest.subst(result.replace), quot.den)):
+            continue
+        r = b.fresh_binder("r", quot.den.subst(result.replace))
+        whole = (value * r.extent + poly(r) - rest.subst(result.replace)) * c
+        result.left[result.left.index(x)] = r
+        result.replace = {key: p.subst({x: whole}) for key, p in result.replace.items()} | {x: whole}
+        result.conds = [cond.subst({x: whole}) for cond in result.conds]
+        result.conds += [ir.Cond("ge", value if rest == poly(0) else whole), ir.Cond("ge", x.extent.subst(result.replace) - 1 - whole)]
+        result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
         return
-    r = b.fresh_binder("r", quot.den.subst(result.replace))
-    whole = value * r.extent + poly(r)
-    result.left[result.left.index(x)] = r
-    result.replace = {key: p.subst({x: whole}) for key, p in result.replace.items()} | {x: whole}
-    result.conds = [cond.subst({x: whole}) for cond in result.conds]
-    result.conds += [ir.Cond("ge", value), ir.Cond("ge", x.extent.subst(result.replace) - 1 - whole)]
-    result.conds += [ir.Cond("ge", fact.subst(result.replace)) for fact in x.facts]
 
 
 def accumulate(

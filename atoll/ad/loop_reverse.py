@@ -19,11 +19,12 @@ from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
 from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, pinned_of, shaped, sum_sink, useful
 from atoll.ad.loop_state import HandedOn, Version, line_reader, new_param, put, read, state_reader, whole
+from atoll.ad.reverse import Reverse as ReverseMode
 from atoll.ad.tape import make_tape
 from atoll.ad.undo_stack import nest
 from atoll.ad.while_rounds import counted
 from atoll.ainf import ir, scalars
-from atoll.ainf.accessible import exists_if
+from atoll.ainf.accessible import begins_if
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of
 from atoll.ainf.replay import Reader, Replay, in_order
@@ -217,8 +218,6 @@ def _round(
     body_results: tuple[ir.Abs, ...],
 ) -> None:
     """One backward round: replay the forward round, follow its lines backwards."""
-    from atoll.ad.reverse import Reverse as ReverseMode
-
     b, prim, tape = back.b, back.prim, back.tape
     back.replay = Replay(b, {prim.index: back.round, **back.env})
     replay = back.replay
@@ -430,8 +429,7 @@ def _hand_on(
         env = {x: poly(f) for x, f in zip(array.binders, fresh, strict=True)}
         with b.binding(*line.dims, *fresh):
             value = version.read(b, (*instance, *(poly(x) for x in fresh)))
-        exists = not any(exists_if(ref) for ref in ir.operand_refs(array.body)) and array.binders
-        rev.push(ir.subst_operand(array.body, env), value, line.conds if exists else (*line.conds, *prim.when), [*dims, *fresh])
+        rev.push(ir.subst_operand(array.body, env), value, (*line.conds, *(begins_if(line, k) if array.binders else prim.when)), [*dims, *fresh])
     for s, version in sums:
         if s.key in threaded:
             continue

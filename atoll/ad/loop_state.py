@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.ad.indicator import guarded, reach, sum_over
-from atoll.ad.kronecker import sign_on_steady
+from atoll.ad.kronecker import guarded_value, sign_on_steady
 from atoll.ainf import ir
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
@@ -66,7 +66,9 @@ def put(b: Builder, base: ir.Abs, result: ir.Result, where: tuple[Poly, ...], va
 def added_at(
     b: Builder, base: ir.Abs, info: ir.Result, where: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]
 ) -> Version:
-    """base with base[where] += value for all binders. Binders the place does not mention are summed first."""
+    """base with base[where] += value for all binders. Binders the place does not mention are summed first. Where the value is 0 by conditions, nothing is added: the place may be none there."""
+    while (found := guarded_value(value)) is not None:
+        conds, value = (*conds, *(c for c in found[0] if c not in conds)), found[1]
     where, value, conds, binders = _in_order_of_place(b, where, value, conds, binders)
     mentioned = {leaf for p in where for leaf in p.leaves()}
     mentioned |= {leaf for x in mentioned if isinstance(x, ir.Binder) for leaf in reach(x)}  # a range may depend on another index

@@ -23,6 +23,7 @@ from atoll.ad.forward import Forward
 from atoll.ad.indicator import guarded, zero
 from atoll.ad.lines import lines_since
 from atoll.ad.loop_state import HandedOn, abs_reader, whole
+from atoll.ad.reverse import Reverse as ReverseMode
 from atoll.ainf import ir, scalars
 from atoll.ainf.associative import is_associative
 from atoll.ainf.builder import Builder
@@ -260,8 +261,6 @@ class Regrouped:
 
     def _by_others(self, seeds: list[ir.Abs]) -> list[ir.Abs]:
         """r(i) by the elements after i, taken together: the operator's declaration at work."""
-        from atoll.ad.reverse import Reverse as ReverseMode
-
         b, n = self.b, self.extent
         rest = self._suffixes()
         i = self.i

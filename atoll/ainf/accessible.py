@@ -16,13 +16,21 @@ from atoll.sizes.prover import Facts, facts
 
 
 def exists_if(ref: ir.Ref) -> tuple[ir.Cond, ...]:
-    """The conditions without which what is referred to has no value: those of its line, and those of a loop that has rounds only under them, for an array whose first state
-    is there only under conditions too."""
-    line = ref.line
+    """The conditions without which what is referred to has no value: those of its line, and those without which the first state of a loop is not there."""
+    return (*ref.line.conds, *begins_if(ref.line, ref.result))
+
+
+def begins_if(line: ir.Line, result: int) -> tuple[ir.Cond, ...]:
+    """The conditions of its branch without which the first state of a loop is not there. Where they hold and others of the branch do not, the loop has
+    no rounds, and the state is what it was before."""
     prim = line.prim
-    if isinstance(prim, (ir.Loop, ir.While)) and prim.when and prim.state[ref.result].binders and any(map(exists_if, ir.operand_refs(prim.state[ref.result].body))):
-        return (*line.conds, *prim.when)
-    return line.conds
+    if not isinstance(prim, (ir.Loop, ir.While)) or not prim.when or not prim.state[result].binders:
+        return ()
+    found: set[ir.Cond] = set()
+    for ref in ir.operand_refs(prim.state[result].body):
+        env = dict(zip(ref.line.dims, ref.index, strict=False))
+        found.update(cond.subst(env) for cond in exists_if(ref))
+    return tuple(cond for cond in prim.when if cond in found)
 
 
 def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.Cond, None]:
@@ -39,8 +47,8 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
     if isinstance(prim, ir.Select):
         needed: dict[ir.Cond, None] = {}
         for k, cond in enumerate(prim.conds):  # each test is made where those before it hold
-            needed.update({c: None for c in of(cond.refs()) if c not in prim.conds[:k]})
-        needed.update({c: None for c in of(ir.operand_refs(prim.then)) if c not in prim.conds})
+            needed.update({c: None for c in of(cond.refs()) if not follows(c, prim.conds[:k])})
+        needed.update({c: None for c in of(ir.operand_refs(prim.then)) if not follows(c, prim.conds)})
         needed.update({c: None for c in of(ir.operand_refs(prim.orelse)) if not fails_with(c, prim.conds)})
         return needed
     needed = of(axes)
@@ -61,7 +69,7 @@ def needed_conds(prim: Any, axes: Iterable[ir.Ref], home: ir.Block) -> dict[ir.C
             inside = {c: None for c in inside if not holds(c, rounds)}
         needed.update(inside)
     if isinstance(prim, (ir.Scatter, ir.Loop, ir.While)) and prim.when:
-        needed = {c: None for c in needed if c not in prim.when}
+        needed = {c: None for c in needed if not follows(c, prim.when)}
     return needed
 
 
@@ -96,10 +104,10 @@ def _needed_by_line(line: ir.Line, home: ir.Block) -> dict[ir.Cond, None]:
         return {}
     found: dict[ir.Cond, None] = {}
     for k, cond in enumerate(line.conds):
-        found.update({c: None for c in needed_conds(ir.Truth(cond), (), home) if c not in line.conds[:k]})
+        found.update({c: None for c in needed_conds(ir.Truth(cond), (), home) if not follows(c, line.conds[:k])})
     sizes = [p for result in line.results for p in result.axes] + [d.extent for d in line.dims]
     inside = needed_conds(line.prim, [ref for p in sizes for ref in ir.poly_refs(p)], home)
-    found.update({c: None for c in inside if c not in line.conds})
+    found.update({c: None for c in inside if not follows(c, line.conds)})
     return found
 
 
@@ -155,6 +163,38 @@ def _plain(p: Poly) -> bool:
         return True
     quotients = [a for a in p.atoms() if isinstance(a, Quot) and a.den.const() is not None and a.num.single() is not None]
     return any(p in (q.den * poly(q), q.num - q.den * poly(q)) for q in quotients)
+
+
+def follows(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:
+    """True when a condition on indices holds wherever these do: code under i > 3 or i != 0 reads what exists from i >= 1 on, and the builder, which has proved that, does not ask again."""
+    if cond in conds:
+        return True
+    if cond.kind != "ge" or cond.poly is None:
+        return False
+    leaves = cond.poly.leaves()
+    near = [c for c in conds if c.poly is not None and not leaves.isdisjoint(c.poly.leaves())]
+    if not near:
+        return False
+    known = _in_bounds([cond.poly, *(c.poly for c in near if c.poly is not None)])
+    return known.add([fact for c in near for fact in c.facts() or _apart(c, known)]).proves(cond.poly)
+
+
+def _apart(cond: ir.Cond, known: Facts) -> list[Poly]:
+    """What follows from a condition that something is not 0 (Known.apart, of indices)."""
+    if cond.kind != "ne" or cond.poly is None:
+        return []
+    return [cond.poly * sign - 1 for sign in (1, -1) if known.proves(cond.poly * sign)]
+
+
+def _in_bounds(polys: list[Poly]) -> Facts:
+    """What the indices of polynomials are because they are indices: of a range, or of the values of a line."""
+    found: dict[Poly, None] = {}
+    for p in polys:
+        for leaf in sorted(p.leaves(), key=lambda atom: atom.uid):
+            bound = leaf.extent if isinstance(leaf, ir.Binder) else leaf.ref.line.results[leaf.ref.result].bound if isinstance(leaf, ir.RefAtom) else None
+            if bound is not None:
+                found.update({poly(leaf): None, bound - 1 - poly(leaf): None})
+    return facts().add(found)
 
 
 def fails_with(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:

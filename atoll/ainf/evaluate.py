@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import exists_if
+from atoll.ainf.accessible import begins_if, exists_if
+from atoll.ainf.dead import has_effect
 from atoll.core.interpret import cast, format_leaves, format_value, own_meaning, reduce_known
 from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
 from atoll.core.prims import MONOIDS, PRIMS
-from atoll.errors import fail
+from atoll.errors import Error, fail
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement
 from atoll.sizes.machine import compared, rounds, wrapped
@@ -158,8 +159,6 @@ class Evaluator:
             self.effect(line, frame, env)
 
     def effect(self, line: ir.Line, frame: Frame, env: Env) -> None:
-        from atoll.ainf.dead import has_effect
-
         if not isinstance(line.prim, ir.EFFECTS) and not has_effect(line):
             return
         for inner in self.where(line.dims, line.conds, frame, env):
@@ -249,8 +248,6 @@ class Evaluator:
             return dtype.numpy.type(0)  # total: a check stands before it
 
     def total_cast(self, value: Any, dtype: Any) -> Any:
-        from atoll.errors import Error
-
         try:
             return cast(value, Scalar(dtype))
         except Error:
@@ -345,11 +342,12 @@ class Evaluator:
         if all(self.holds(c, frame, env) for c in p.when):
             return None
         found = []
-        for a, result in zip(p.state, line.results, strict=True):
-            if any(exists_if(ref) for ref in ir.operand_refs(a.body)):
-                found.append(np.zeros(tuple(self.poly(n, frame, env) for n in result.axes), result.dtype.numpy)[()])
-            else:
+        for k, (a, result) in enumerate(zip(p.state, line.results, strict=True)):
+            there = begins_if(line, k) if a.binders else tuple(cond for ref in ir.operand_refs(a.body) for cond in exists_if(ref))
+            if all(self.holds(c, frame, env) for c in there):
                 found.append(self.array(a, frame, env))
+            else:
+                found.append(np.zeros(tuple(self.poly(n, frame, env) for n in result.axes), result.dtype.numpy)[()])
         return found
 
     def loop(self, p: ir.Loop, frame: Frame, env: Env) -> list[Any]:

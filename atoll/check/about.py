@@ -10,12 +10,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from atoll.backends.c.jit import generate
 from atoll.check.certificate import subject
+from atoll.check.compiled import make_data, without_loops
 from atoll.check.loops import Reader
+from atoll.check.rewrites.chain import Chain
 from atoll.check.sums import Poly as CheckedPoly
 from atoll.check.sums import Quotient, Rejected, Tables, need
 from atoll.check.terms import Terms, alike
+from atoll.core.needs import needs_functions
 from atoll.loops import ir as lp
+from atoll.loops.optimise import PASSES
+from atoll.schedule.api import schedule
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import DTYPES, DType
 
@@ -39,11 +45,6 @@ def about_program(data: dict[str, Any], s: Schedule) -> str:
 
 def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[str]:
     """That the loops of a compile's certificate are those of a function, made again from its text; and that a C text is what the last of them are printed as."""
-    from atoll.check.compiled import make_data, without_loops
-    from atoll.check.rewrites.chain import Chain
-    from atoll.core.needs import needs_functions
-    from atoll.loops.optimise import PASSES
-
     regroups = {p.name: p.regroups for p in PASSES}
     mine = without_loops(f.core) if needs_functions(f.core) else make_data(f.core, bounded=False)
     need(data["digest"] == mine["digest"] and data["sizes"] == mine["sizes"], f"it is about another program than {f.name}: other text")
@@ -58,8 +59,6 @@ def about_compile(data: dict[str, Any], f: Function, text: str | None) -> list[s
     lines = [f"  the loops are those of {f.name}, made again from its text, before and after every rewrite"]
     inner = data["source"]["certificate"]
     if inner is not None:
-        from atoll.schedule.api import schedule
-
         lines.append(about_program(inner, schedule(f)))
     _same_text(f.show("c"), data["c"]["text"])
     if text is not None:
@@ -99,8 +98,6 @@ def _lines(text: str) -> list[str]:
 
 def c_of(data: dict[str, Any], s: Schedule) -> str:
     """The C of a certificate's loops, as a function of the program's arguments."""
-    from atoll.backends.c.jit import generate
-
     plain = s.lowered.function
     body = _Decoder(data, plain).body()
     fn = lp.Function(plain.name, plain.sizes, plain.inputs, plain.outputs, body, plain.consts, plain.sites)

@@ -19,7 +19,9 @@ import numpy as np
 
 from atoll.check.encode import Encoder, Unprovable, number
 from atoll.check.obligations import Report
+from atoll.check.prove import prove
 from atoll.check.separate import Line
+from atoll.check.sums import Rejected
 from atoll.core.fingerprint import fingerprint
 from atoll.errors import fail
 from atoll.errors.plain import all_plain
@@ -54,9 +56,6 @@ class Certificate:
 
     def check(self) -> str:
         """What the independent checker says; an error when it does not accept."""
-        from atoll.check.prove import prove
-        from atoll.check.sums import Rejected
-
         try:
             data = json.loads(json.dumps(self.data))
         except (TypeError, ValueError, RecursionError):

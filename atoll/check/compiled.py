@@ -9,15 +9,19 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
-from atoll.check.certificate import Certificate
+from atoll.check.certificate import Certificate, make_certificate
 from atoll.check.rewrites.chain import FORMAT, TRUSTED, Chain
 from atoll.check.rewrites.refute import LEFT, Budget
 from atoll.check.sums import Rejected
 from atoll.check.watched import Rewrite, Watched, watch
 from atoll.core import ir
 from atoll.core.fingerprint import fingerprint
-from atoll.errors import fail
+from atoll.core.needs import needs_functions
+from atoll.errors import Error, fail
+from atoll.functions.pipeline import passes
 from atoll.loops.choices import Choices
+from atoll.lower.make import make_loops
+from atoll.schedule.api import schedule
 from atoll.validate.bounded import same_results
 
 if TYPE_CHECKING:
@@ -89,8 +93,6 @@ def _head(core: ir.Function) -> dict[str, Any]:
 
 
 def without_loops(core: ir.Function) -> dict[str, Any]:
-    from atoll.functions.pipeline import passes
-
     order = ", ".join(dict.fromkeys(name for name, _ in passes()))
     row = {"name": "functions", "status": "open", "why": f"it goes through λANF, whose passes nobody validates: {order}", "after": []}
     return {**_head(core), "sizes": [], "lowered": [], "rewrites": [row], "arguments": [], "results": [], "P": [], "Q": [], "E": [], "S": []}
@@ -98,8 +100,6 @@ def without_loops(core: ir.Function) -> dict[str, Any]:
 
 def certificate(f: Function) -> Certificate:
     """The certificate of a compile, with its source and its C."""
-    from atoll.core.needs import needs_functions
-
     core = f.core
     data = without_loops(core) if needs_functions(core) else make_data(core)
     text = f.show("c")
@@ -110,11 +110,6 @@ def certificate(f: Function) -> Certificate:
 
 def source(f: Function) -> dict[str, Any]:
     """How the lowered loops are known to be the function's: against the loops of its source term, whose certificate is included, at small sizes."""
-    from atoll.check.certificate import make_certificate
-    from atoll.errors import Error
-    from atoll.lower.make import make_loops
-    from atoll.schedule.api import schedule
-
     trusted = "trusted (atoll/lower, tested against the interpreter)"
     try:
         s = schedule(f)

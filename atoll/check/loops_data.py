@@ -7,7 +7,7 @@ from typing import Any
 
 from atoll.check.encode import Encoder, number
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Sym
+from atoll.sizes import Atom, Sym, poly
 
 FEW = 256  # elements of an array of constants that is written down
 
@@ -176,8 +176,6 @@ class LoopsData(Encoder):
 
 
 def _number(k: int) -> Any:
-    from atoll.sizes import poly
-
     return poly(k)
 
 

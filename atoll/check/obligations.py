@@ -24,9 +24,12 @@ from atoll.check.separate import Line, disjoint, injective, no_race
 from atoll.errors import fail
 from atoll.errors.caller import caller
 from atoll.loops import ir as lp
+from atoll.loops.execute import execute
 from atoll.schedule.arith import Answer, Trusted, counterexample, describe, prove
 from atoll.schedule.context import Context
 from atoll.schedule.cover import Hit, Split, Tree
+from atoll.schedule.lowering import lower, prepare
+from atoll.schedule.place import NotLowered
 from atoll.sizes import Poly, Quot, Sym, poly
 from atoll.sizes.describe import condition
 from atoll.sizes.prover import Facts, facts
@@ -373,9 +376,6 @@ def check_loops(lowered: Lowered) -> Report:
 
 def check(s: Schedule) -> Lowered:
     """The loops of a schedule, checked."""
-    from atoll.schedule.lowering import lower, prepare
-    from atoll.schedule.place import NotLowered
-
     try:
         ready = prepare(s._work)
         lowered = lower(s.source, ready)
@@ -388,6 +388,4 @@ def check(s: Schedule) -> Lowered:
 
 def executed(s: Schedule, inputs: list[Any], sizes: dict[Sym, int]) -> list[Any]:
     """C11: the results of the checked executor at these sizes."""
-    from atoll.loops.execute import execute
-
     return execute(s.lowered.function, inputs, sizes)

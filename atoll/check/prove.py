@@ -2,7 +2,7 @@
 
 It reads a certificate and does everything again: the hypotheses at every position, the result of every rule, the loops of the last term, the
 obligations on those loops. Where a proof is needed it is looked up and multiplied out. What it takes on trust is printed at the end.
-Python's standard library is all it needs: sums.py, terms.py, rules.py, loops.py, nests.py, limits.py, rewrites/ and this file.
+Python's standard library is all it needs: sums.py, terms.py, rules.py, follow.py, loops.py, nests.py, limits.py, rewrites/ and this file.
 """
 
 from __future__ import annotations

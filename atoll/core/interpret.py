@@ -14,10 +14,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from atoll.core import interpret_data as data
-from atoll.core import ir
+from atoll.core import ir, portable
 from atoll.core import values as v
-from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
+from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift, wrap
+from atoll.core.portable import in_blocks
 from atoll.core.prims import PRIMS
+from atoll.core.rewrite import called, depth, walk
 from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
 from atoll.sizes import Atom, Poly, Sym
@@ -55,15 +57,11 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
 
 @as_deep_as_needed
 def _is_deep(fn: ir.Function) -> bool:
-    from atoll.core.rewrite import called, depth
-
     return recurses(fn) or sum(depth(f.body) for f in called(fn)) > _SHALLOW
 
 
 def recurses(fn: ir.Function) -> bool:
     """Some function calls itself, or functions exist at run time: the depth of calls is not known."""
-    from atoll.core.rewrite import called, walk
-
     return any(f.recursive or any(isinstance(node, ir.Apply) for node in walk(f.body)) for f in called(fn))
 
 
@@ -453,7 +451,6 @@ def own_meaning(op: str, args: tuple[Any, ...]) -> Callable[..., Any] | None:
     kind = args[-1].dtype.kind if isinstance(args[-1], np.generic) else ""
     if kind not in "fc" or not kind:
         return None
-    from atoll.core import portable
 
     return portable.meaning(op) if op in (portable.COMPLEX if kind == "c" else portable.REAL) else None
 
@@ -472,8 +469,6 @@ def reduce_known(monoid: str, array: Any, neutral: Any, in_order: bool, portable
     if array.shape[0] == 0:
         return neutral
     if portable == "in blocks":
-        from atoll.core.portable import in_blocks
-
         return in_blocks(ufunc, array, neutral)
     if in_order:
         return array.dtype.type(ufunc.accumulate(np.concatenate([np.asarray([neutral], array.dtype), array]))[-1])
@@ -499,8 +494,6 @@ def cast(value: Any, to: Type, span: Span = NOWHERE, where: str = "") -> Any:
             fail("E0705", span, value=repr(float(value)), dtype=target.name, where=where)
         return target.numpy.type(int(whole))
     if target.is_integer:
-        from atoll.core.meanings import wrap
-
         return wrap(int(value), target.numpy)
     if target.kind == "b":
         return np.bool_(value != 0)

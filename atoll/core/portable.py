@@ -6,7 +6,7 @@
     scans        left to right
     NaN          is one value: its sign and payload are nobody's, and `signbit` and `copysign` take it for positive
 
-The interpreter takes the functions from a library that is compiled of the same texts: it is their meaning that is tested elsewhere, against more digits.
+The interpreter takes the functions from a library that is compiled of the same texts (runtime/portable_functions.py, which core/handed_over.py is given): it is their meaning that is tested elsewhere, against more digits.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from atoll.core.handed_over import computed
 from atoll.core.prims import PRIMS
 
 BLOCK = 256  # elements that are combined one after the other, and blocks of them
@@ -46,8 +47,6 @@ def meaning(op: str) -> Callable[..., Any]:
     """The value of such a primitive on NumPy scalars."""
 
     def means(*args: Any) -> Any:
-        from atoll.runtime.portable_functions import computed
-
         given = np.asarray(args, args[0].dtype)
         if op == "mul" and given.dtype.kind == "f":  # rounded in one way anyhow
             return args[0] * args[1]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from atoll.core import values as v
+from atoll.core.binding import bind_call
 from atoll.distribute import ranges
 from atoll.distribute.arguments import bytes_of, leaves, stand_ins, words_of
 from atoll.distribute.footprint import UNKNOWN, touched
@@ -25,7 +26,9 @@ from atoll.distribute.trace import Settings
 from atoll.errors import fail
 from atoll.errors.plain import all_plain
 from atoll.loops import ir as lp
-from atoll.types.types import flatten, shape_of
+from atoll.runtime.arguments import from_python, to_python
+from atoll.runtime.library import threads
+from atoll.types.types import Record, Tuple, flatten, shape_of
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -89,8 +92,6 @@ def integers_of(f: Function, values: tuple[Any, ...]) -> dict[lp.Var, int]:
 
 def _needs(f: Function, env: dict[Any, int], integers: Mapping[lp.Var, int] = MappingProxyType({})) -> Needs:
     """What a call takes at these sizes, and with these integers as arguments."""
-    from atoll.runtime.library import threads
-
     loops, count = loops_of(f), threads()
     intervals: dict[Any, Any] = {x: (n, n) for x, n in (*env.items(), *integers.items())}
 
@@ -191,9 +192,6 @@ class Within:
         self.__name__ = self.__qualname__ = f.name
 
     def _plan(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Function, tuple[Any, ...], Graph | None, int]:
-        from atoll.runtime.arguments import from_python
-        from atoll.runtime.library import threads
-
         f = self.function
         f._freeze()
         given = f._arguments(args, keywords)
@@ -214,11 +212,6 @@ class Within:
         return self._plan(args, keywords)[3]
 
     def __call__(self, *args: Any, **keywords: Any) -> Any:
-        from atoll.core import values as v
-        from atoll.core.binding import bind_call
-        from atoll.runtime.arguments import to_python
-        from atoll.runtime.library import threads
-
         f, values, graph, _ = self._plan(args, keywords)
         if graph is None:
             return f(*args, **keywords)
@@ -234,8 +227,6 @@ class Within:
 
 def _nested(t: Any, found: list[Any]) -> Any:
     """Leaves as a nest of tuples, as to_python takes them."""
-    from atoll.types.types import Record, Tuple
-
     left = iter(found)
 
     def go(t: Any) -> Any:

@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from atoll.ad.api import grad
 from atoll.distribute.arguments import bytes_of, words_of
 from atoll.distribute.budget import Within, _needs, integers_of, refuse_undecided
 from atoll.distribute.make import sizes_of
 from atoll.errors import Error, fail
 from atoll.errors.plain import all_plain
+from atoll.runtime.arguments import from_python
+from atoll.runtime.library import threads
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -36,17 +39,12 @@ class Budgeted:
         self._gradient(0)  # what is wrong with it is told now
 
     def _gradient(self, depth: int) -> Function:
-        from atoll.ad.api import grad
-
         if depth not in self._made:
             f = self.function if depth == 0 else self.function.with_options(dataclasses.replace(self.function.options, checkpoint=depth))
             self._made[depth] = grad(f, self.wrt, self.has_aux)
         return self._made[depth]
 
     def _choose(self, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, str, int]:
-        from atoll.runtime.arguments import from_python
-        from atoll.runtime.library import threads
-
         plain = self._gradient(0)
         given = plain._arguments(args, keywords)
         values = from_python(plain.core, given)

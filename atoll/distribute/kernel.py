@@ -22,6 +22,7 @@ import numpy as np
 from atoll.ainf.ir import Site
 from atoll.backends.c.jit import generate
 from atoll.backends.c.used import collect
+from atoll.core.prims import MONOIDS
 from atoll.errors import Error, fail
 from atoll.loops import ir as lp
 from atoll.loops.check import check
@@ -220,15 +221,11 @@ class Made:
 
 
 def _neutral(acc: lp.Acc) -> Any:
-    from atoll.core.prims import MONOIDS
-
     return MONOIDS[acc.monoid][1](acc.var.dtype)
 
 
 def tree(acc: lp.Acc, levels: int) -> tuple[list[lp.Stmt], lp.Buffer]:
     """Partial results of pieces combined as one machine combines them (`all_pieces` of backends/c/piece_text.py): neighbours, then neighbours of those."""
-    from atoll.core.prims import MONOIDS
-
     count = Sym("pieces")
     parts = lp.Buffer("parts", acc.var.dtype, (poly(count),), "in")
     work = lp.Buffer("work", acc.var.dtype, (poly(count),), "temp")

@@ -8,10 +8,13 @@ import numpy as np
 
 from atoll.core import values as v
 from atoll.core.binding import bind_shapes
+from atoll.core.needs import needs_functions
 from atoll.distribute.graph import Given, Graph
 from atoll.distribute.trace import Settings, Tracer
 from atoll.errors import fail
 from atoll.loops import ir as lp
+from atoll.lower.make import compiled_loops
+from atoll.sizes.describe import requirement
 from atoll.types.types import dtype_of, flatten, shape_of
 
 if TYPE_CHECKING:
@@ -24,9 +27,6 @@ MOST_TASKS = 20_000  # of all graphs that are kept
 
 def loops_of(f: Function) -> lp.Function:
     """The loops that are compiled. A trace only reads them, so they are made once."""
-    from atoll.core.needs import needs_functions
-    from atoll.lower.make import compiled_loops
-
     core = f.core
     if needs_functions(core):
         fail("E0801", name=f.name)
@@ -43,8 +43,6 @@ def sizes_of(f: Function, args: tuple[Any, ...]) -> dict[Any, int]:
     env = bind_shapes(core, args)
     for need in core.requires:
         if need.poly.evaluate(lambda atom: env[atom]) < 0:
-            from atoll.sizes.describe import requirement
-
             fail("E0709", name=f.name, what=need.text, line=need.span.line, need=requirement(need.poly, lambda atom: env[atom]))
     return {sym: env[sym] for sym in core.sizes}
 

@@ -8,9 +8,10 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from atoll.distribute.arguments import bytes_of, is_xarray, leaves, library, refuse_late_integers, stand_ins
-from atoll.distribute.on_dask import cut_of
+from atoll.distribute.on_dask import cut_of, lazy
 from atoll.errors import fail
 from atoll.errors.plain import all_plain
+from atoll.runtime.arguments import from_python
 from atoll.types.types import Record, Tuple, Type, flatten, shape_of
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ class Beyond:
         """Dask arrays in, lazy Dask arrays out: the same bits as f(x) for every chunking and number of workers. NumPy arrays go to every worker.
 
         `over` names the size that is to be cut, `parts` into how many, or {"n": 4, "m": 3} for several sizes at once; `memory` is what one task may have at hand. What cannot be distributed is refused here."""
-        from atoll.distribute.on_dask import lazy
-
         da = library("dask.array", "dask", "distribute")
         if any(is_xarray(x) for x in (*args, *keywords.values())):
             from atoll.distribute.on_xarray import distribute
@@ -85,7 +84,6 @@ def prepared(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over:
     """The function that is meant (a lifted one for arrays of more axes), its arguments in order, and its graph."""
     from atoll.distribute.make import leaves_of, make_graph
     from atoll.distribute.trace import Settings
-    from atoll.runtime.arguments import from_python
 
     f._freeze()
     given = f._arguments(args, keywords)

@@ -23,7 +23,9 @@ from atoll.distribute.methods import structure
 from atoll.distribute.trace import Settings
 from atoll.errors import fail
 from atoll.errors.plain import all_plain, plain
-from atoll.types.types import flatten, shape_of
+from atoll.runtime.arguments import from_python
+from atoll.runtime.library import threads
+from atoll.types.types import Tuple, flatten, shape_of
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -121,8 +123,6 @@ class Ranks:
         return [None if p is None else p[0] if len(p) == 1 else np.concatenate(p) for p in mine], sends
 
     def work(self, t: Task, parts: list[Any]) -> list[Any]:
-        from atoll.runtime.library import threads
-
         left = iter(parts)
 
         def read(r: Read) -> Any:
@@ -178,8 +178,6 @@ class Step:
         self._plans: dict[Any, tuple[Ranks, list[list[int] | None]]] = {}
 
     def __call__(self, *local: Any, **keywords: Any) -> Any:
-        from atoll.runtime.arguments import from_python
-
         f = self.function
         f._freeze()
         given = f._arguments(local, keywords)
@@ -229,8 +227,6 @@ class Step:
 
 
 def _tuple_of(f: Function) -> Any:
-    from atoll.types.types import Tuple
-
     return Tuple(tuple(t for _, t in f.core.params))
 
 

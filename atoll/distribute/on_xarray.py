@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from atoll.distribute.arguments import is_xarray, leaves, library
+from atoll.distribute.methods import structure
 from atoll.sizes import Poly
 from atoll.types.types import flatten, shape_of
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 def distribute(f: Function, args: tuple[Any, ...], keywords: dict[str, Any], over: str | None, parts: int | dict[str, int] | None, memory: Any) -> Any:
     """As f.distribute, with DataArrays in and out."""
-    from atoll.distribute.methods import structure
-
     xr = library("xarray", "dask", "distribute")
 
     def data(x: Any) -> Any:

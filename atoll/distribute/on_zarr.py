@@ -25,6 +25,8 @@ from atoll.distribute.budget import graph_within
 from atoll.distribute.graph import Block, Graph, Task
 from atoll.distribute.local import Local
 from atoll.errors import fail
+from atoll.runtime.arguments import from_python
+from atoll.runtime.library import threads
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -111,9 +113,6 @@ class Streamed(Local):
 
 def stream(f: Function, args: tuple[Any, ...], out: str | os.PathLike[str], memory: Any, progress: Any) -> Any:
     """The result's zarr arrays."""
-    from atoll.runtime.arguments import from_python
-    from atoll.runtime.library import threads
-
     zarr = library("zarr", "zarr", "stream")
     limit = bytes_of(memory, "stream")
     path = Path(out)

@@ -17,6 +17,7 @@ from atoll.distribute.blocks import axes_of, given_box
 from atoll.distribute.footprint import Box, Touched, around, arrays_made, assigned, is_empty, shape_of_box
 from atoll.distribute.graph import Block, Given, Out, Read, Source, Step, Task, Use, Value, Version
 from atoll.distribute.kernel import Kernel, Local, Made, tree
+from atoll.distribute.words import use
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
 from atoll.sizes import Poly, Sym
@@ -223,8 +224,6 @@ class Tasks:
         return names
 
     def uses(self, body: lp.Stmts, read: list[lp.Buffer], written: list[lp.Buffer], found: list[tuple[Touched, Pieces]], boxes: list[dict[lp.Buffer, Box]], cuts: dict[lp.Buffer, frozenset[int]], tiles: list[dict[str, tuple[int, int]]] | None) -> tuple[Use, ...]:
-        from atoll.distribute.words import use
-
         return tuple(use(b, self.shapes[b], b in written, found, boxes, cuts[b], tiles, body, self.number) for b in [*read, *written])
 
 

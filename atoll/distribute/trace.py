@@ -23,6 +23,7 @@ from atoll.distribute.blocks import apart
 from atoll.distribute.footprint import Touched, bytes_of_touched, shape_of_box, touched, whole
 from atoll.distribute.graph import Block, Graph, Source, Value, Version
 from atoll.distribute.pieces import grouped, is_free, units
+from atoll.distribute.products import product
 from atoll.distribute.tasks import Settings, Tasks, refuse, set_by
 from atoll.distribute.tiles import tiled
 from atoll.loops import ir as lp
@@ -288,8 +289,6 @@ class Tracer(Tasks):
                 self.glue(s)
 
     def product(self, p: lp.Product) -> None:
-        from atoll.distribute.products import product
-
         product(self, p)
 
 def _stretches(body: lp.Stmts) -> bool:

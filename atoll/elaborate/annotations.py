@@ -7,16 +7,16 @@ by Python, so that local integers can be sizes and `from __future__ import annot
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from atoll.elaborate.builtins.names import BuiltinName
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Poly, poly
+from atoll.surface import syntax as s
+from atoll.surface.parse import Parser
 from atoll.types.objects import type_of_object
 from atoll.types.types import SCALARS, Record, Type, Union
 from atoll.types.unions import normal, subscript
-
-if TYPE_CHECKING:
-    from atoll.surface import syntax as s
 
 Lookup = Callable[[str, Span], Any]
 
@@ -31,8 +31,6 @@ def type_expr(node: s.Expr, lookup: Lookup, where: str) -> Type:
 
 
 def _evaluate(node: Any, lookup: Lookup, where: str) -> Any:
-    from atoll.surface import syntax as s
-
     def go(n: Any) -> Any:
         return _evaluate(n, lookup, where)
 
@@ -64,8 +62,6 @@ def _evaluate(node: Any, lookup: Lookup, where: str) -> Any:
             case s.Text(parts) if len(parts) == 1 and isinstance(parts[0], str):
                 import ast
 
-                from atoll.surface.parse import Parser
-
                 inner = ast.parse(parts[0], mode="eval").body
                 return go(Parser(node.span.source, where)._at(node.span).expr(inner))
     except Error:
@@ -91,8 +87,6 @@ def _size_op(op: str, a: Any, b: Any) -> Any:
 
 
 def _subscript(value: Any, index: Any) -> Any:
-    from atoll.elaborate.builtins.names import BuiltinName
-
     if isinstance(value, BuiltinName) and value.__name__ == "bool":
         value = SCALARS["bool"]
     if isinstance(value, (type, tuple)):

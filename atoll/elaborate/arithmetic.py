@@ -5,9 +5,9 @@ from __future__ import annotations
 from atoll.core import ir
 from atoll.core.prims import PRIMS
 from atoll.elaborate import entities as en
-from atoll.elaborate.coerce import common, is_weak, scalar_dtype, to_dtype
+from atoll.elaborate.coerce import common, is_weak, project_all, scalar_dtype, to_dtype
 from atoll.elaborate.elaborator import Elaborator, describe
-from atoll.elaborate.entities import Value
+from atoll.elaborate.entities import TupleEntity, Value
 from atoll.elaborate.lifting import lift
 from atoll.errors import Span
 from atoll.sizes import Poly, Quot, Sym, floordiv, poly
@@ -37,9 +37,6 @@ def need_numbers(el: Elaborator, what: str, values: list[Value | object], span: 
 
 def _items(el: Elaborator, x: object) -> list[object] | None:
     """The parts of a tuple."""
-    from atoll.elaborate.coerce import project_all
-    from atoll.elaborate.entities import TupleEntity
-
     if isinstance(x, TupleEntity):
         return list(x.items)
     return list[object](project_all(el, el.bind(x))) if isinstance(x, Value) and isinstance(x.type, Tuple) else None
@@ -164,6 +161,9 @@ def _integer_op(el: Elaborator, op: str, name: str, a: Value, b: Value, span: Sp
 def power(el: Elaborator, a: Value, b: Value, span: Span) -> Value:
     """a ** b. A non-negative integer literal keeps the type and becomes multiplications."""
     exponent = b.expr.value if isinstance(b.expr, ir.Lit) and is_weak(b.type) else None
+    base = a.expr.value if isinstance(a.expr, ir.Lit) and is_weak(a.type) else None
+    if isinstance(base, int) and isinstance(exponent, int) and exponent >= 0:
+        _fits(el, base, exponent, span)
     if isinstance(exponent, int) and not isinstance(exponent, bool) and abs(exponent) <= 64:
         if a.poly is not None and _is_count(a) and 0 <= exponent <= 3:
             return _from_poly(el, "**", a, b, a.poly**exponent, span)
@@ -178,6 +178,12 @@ def power(el: Elaborator, a: Value, b: Value, span: Span) -> Value:
     if t.dtype is BOOL:
         t = Scalar(I64, t.weak)
     return prim("pow", [to_dtype(el, a, t.dtype, span), to_dtype(el, b, t.dtype, span)], t, span)
+
+
+def _fits(el: Elaborator, base: int, exponent: int, span: Span) -> None:
+    """An integer that is written as a power fits 64 bits, as a literal does (2**63 may be of u64, or negated)."""
+    if abs(base) > 1 and (exponent > 64 or not -(2**63) <= base**exponent < 2**64):
+        el.fail("E0212", span, value=f"{base}**{exponent}", dtype="i64")
 
 
 def _repeated(el: Elaborator, a: Value, exponent: int, span: Span) -> Value:

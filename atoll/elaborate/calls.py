@@ -11,10 +11,14 @@ from atoll.elaborate import entities as en
 from atoll.elaborate import flexible, function_values
 from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.coerce import coerce
+from atoll.elaborate.declared import apply_declared, hold
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.expansion import check_captures, expanding
+from atoll.elaborate.namespace import _MISSING
+from atoll.elaborate.numpy_names.names import STATEMENTS
 from atoll.elaborate.parameters import Place, assign, places
+from atoll.elaborate.signature import type_name
 from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.declare import size_symbol
@@ -94,7 +98,6 @@ def call(el: Elaborator, node: s.Call) -> Any:
 def in_place(el: Elaborator, node: s.Call) -> bool:
     """A statement that NumPy does in place: np.put(x, i, v), x.sort(). The first argument gets a new value."""
     from atoll.elaborate.indexing import assign
-    from atoll.elaborate.numpy_names.names import STATEMENTS
 
     if not isinstance(node.fn, s.Attr):
         return False
@@ -187,8 +190,6 @@ def apply(
 
         return call_fn(el, fn, list(args), keywords, span, node)
     if isinstance(fn, en.Declared):
-        from atoll.elaborate.declared import apply_declared
-
         return apply_declared(el, fn, args, keywords, span, node)
     if isinstance(fn, en.Derived):
         from atoll.elaborate.builtins.derive import apply_derived
@@ -277,8 +278,6 @@ def _call_closure(
         found = flexible.wanted_ranks(el, fn, values, node)
         ranks = [found[k] if t is None else r for k, (t, r) in enumerate(zip(annotations, ranks, strict=True))]
 
-    from atoll.elaborate.declared import hold
-
     def run(xs: list[Any]) -> Any:
         inner = closure_scope(fn)
         for p, t, x in zip(fn.params, annotations, xs, strict=True):
@@ -309,7 +308,6 @@ def closure_annotations(el: Elaborator, fn: en.Closure) -> list[Type | None]:
 
 
 def _closure_body(el: Elaborator, fn: en.Closure, span: Span) -> Any:
-    from atoll.elaborate.declared import hold
     from atoll.elaborate.statements import body
 
     if not isinstance(fn.body, tuple):
@@ -351,9 +349,6 @@ def local_type(el: Elaborator, node: s.Expr) -> Type:
 
 def annotated(el: Elaborator, node: s.Expr, unknown: Callable[[Atom], Poly] | None = None) -> Type:
     """The type an annotation spells here; a size that is not bound is a new unknown."""
-    from atoll.elaborate.namespace import _MISSING
-    from atoll.elaborate.signature import type_name
-
     fresh: dict[Atom, Poly] = {}
 
     def new(leaf: Atom) -> Poly:

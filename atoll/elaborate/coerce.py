@@ -193,6 +193,18 @@ def make_tuple(parts: Sequence[Value], like: Type | None, span: Span) -> Value:
     return Value(ir.MakeTuple(tuple(p.expr for p in parts), type=core_type, span=span), t)
 
 
+def array_of(el: Elaborator, items: list[Value], span: Span) -> Value:
+    """[a, b, c]: an array of values."""
+    t = items[0].type
+    for item in items[1:]:
+        t = join_types(el, t, item.type, span, "the items of the array")
+    parts = [coerce(el, item, strong(t), span, "an item of the array") for item in items]
+    size = el.size_value(poly(len(items))).poly
+    assert size is not None
+    out = ir.MakeArray(tuple(p.expr for p in parts), type=Array(parts[0].expr.type, size), span=span)
+    return Value(out, Array(t, size))
+
+
 def coerce(el: Elaborator, value: Value, wanted: Type, span: Span, what: str) -> Value:
     """The value as exactly this type, or the error that says what did not fit. Sizes are equated, not compared."""
     t = value.type

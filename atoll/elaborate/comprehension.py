@@ -8,12 +8,15 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
-from atoll.elaborate.coerce import element_value, zero
+from atoll.elaborate.arithmetic import exact
+from atoll.elaborate.builtins.reshape import flatten
+from atoll.elaborate.builtins.structure import unzip
+from atoll.elaborate.coerce import array_of, element_value, make_tuple, project, project_all, zero
 from atoll.elaborate.decay import leaving
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.errors import Span
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.surface import syntax as s
 from atoll.types.types import BOOL_T, I64_T, Array, Index, Tuple, strong
 
@@ -28,10 +31,7 @@ def iterable(el: Elaborator, entity: Any, node: s.Node) -> en.Iterable:
         fns = entity.items
         return en.Iterable(poly(len(fns)), lambda el, index: en.Pick(index, fns, node.span))
     if isinstance(entity, Value) and isinstance(entity.type, Tuple):
-        from atoll.elaborate.coerce import project_all
-        from atoll.elaborate.expressions import array_of
-
-        entity = array_of(el, project_all(el, entity), node)
+        entity = array_of(el, project_all(el, entity), node.span)
     if isinstance(entity, Value) and isinstance(entity.type, Array):
         return over(el, el.bind(entity))
     found = el.show(entity.type) if isinstance(entity, Value) else describe(entity)
@@ -112,8 +112,6 @@ def build(el: Elaborator, node: s.Comprehension) -> Value:
 
 
 def _flat(el: Elaborator, value: Value, span: Span) -> Value:
-    from atoll.elaborate.builtins.reshape import flatten
-
     return flatten(el, value, span)
 
 
@@ -158,17 +156,14 @@ def _filtered(el: Elaborator, node: s.Comprehension) -> Value:
     for _ in node.clauses[1:]:
         pairs = _flat(el, pairs, node.span)
     pairs = el.bind(pairs)
-    from atoll.elaborate.builtins.structure import unzip
 
     parts = unzip(el, pairs, node.span)
-    from atoll.elaborate.coerce import project
 
     return filter_by_mask(el, project(parts, 1), project(parts, 0), node.span)
 
 
 def with_conditions(el: Elaborator, node: s.Comprehension) -> Value:
     """The array, one axis per clause, of (p, element or a value nobody looks at)."""
-    from atoll.elaborate.coerce import make_tuple
     from atoll.elaborate.expressions import value
 
     def leaf() -> Value:
@@ -250,9 +245,6 @@ def _clauses(
 def count_of(el: Elaborator, low: Poly, high: Poly, step: int, span: Span) -> Poly:
     """How many rounds range(low, high, step) has; negative means none. Where the bounds may be so far apart that their distance has wrapped around, its
     quotient would be wrong: then the rounds are counted by an operation of their own."""
-    from atoll.elaborate.arithmetic import exact
-    from atoll.sizes import cdiv
-
     distance = high - low if step > 0 else low - high
     grown = any(abs(c) > max(abs(low.terms.get(mono, 0)), abs(high.terms.get(mono, 0))) for mono, c in distance.terms.items() if mono)  # range(-a, a)
     if abs(step) == 1 and not grown:

@@ -10,10 +10,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.core import ir
+from atoll.elaborate.calls import Args, is_function
 from atoll.elaborate.coerce import coerce, join_types, make_tuple, project_all
 from atoll.elaborate.decay import plain_type
 from atoll.elaborate.elaborator import Elaborator, Mismatch
 from atoll.elaborate.entities import Value
+from atoll.elaborate.function_calls import open_value
+from atoll.elaborate.function_values import as_function
+from atoll.elaborate.namespace import entity_of
 from atoll.elaborate.parameters import Place, assign
 from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -47,9 +51,6 @@ def none(span: Span) -> Value:
 
 def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Value:
     """P(x=1.0, ...)"""
-    from atoll.elaborate.calls import Args, is_function
-    from atoll.elaborate.function_values import as_function
-
     decl = record_of(cls)
     assert decl is not None
     defaults = default_fields(cls)
@@ -87,8 +88,6 @@ def construct(el: Elaborator, cls: Any, args: Sequence[Any], keywords: dict[str,
 
 def _default(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     """What a field holds that is not given, as Python made it when the record was declared."""
-    from atoll.elaborate.namespace import entity_of
-
     decl = record_of(type(value))
     if decl is None:
         return entity_of(el, value, name, span)
@@ -250,8 +249,6 @@ def field(el: Elaborator, value: Value, name: str, span: Span) -> Value:
 
 def _opened(el: Elaborator, value: Value, t: Union, span: Span) -> Value:
     """The fields of a union of one case as a tuple."""
-    from atoll.elaborate.function_calls import open_value
-
     member = t.decl.member(t, 0)
     own = own_sizes(member)
     inside: dict[Atom, Poly] = {s: poly(Sym(s.name)) for s in own}

@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.entities import Home, Scope, Value
+from atoll.elaborate.ranks.analysis import reading_at
 from atoll.errors import NOWHERE, Span, fail, make
 from atoll.sizes import Atom, Poly, Sym, Temporary, poly
 from atoll.sizes.prover import Facts, facts
 from atoll.sizes.solver import Solver
 from atoll.types.types import I64_T, Array, Index, Scalar, Type, map_sizes, sizes_in, strong, told_apart
+from atoll.types.unions import type_key
 
 if TYPE_CHECKING:
     from atoll.elaborate.namespace import Namespace
@@ -105,7 +107,7 @@ class Elaborator:
 
     def fail(self, code: str, span: Span, **parts: object) -> NoReturn:
         if parts.get("found") == "a text" and parts.get("help") is None:
-            parts["help"] = "there are texts in print(...) and assert only; print(a, b) and f\"{x}\" put them together"
+            parts["help"] = "there are texts in print(...) and assert only; print(a, b) and f\"{x}\" put them together, ord('a') is the number of a character"
         fail(code, span, where=self.name, **parts)
 
     # -- statements
@@ -282,8 +284,6 @@ class Elaborator:
 
     def same_structure(self, expected: Type, found: Type, span: Span, what: str) -> None:
         """Require two types to be equal, their sizes too."""
-        from atoll.types.unions import type_key
-
         if type_key(strong(expected)) != type_key(strong(found)):
             first, second = told_apart(expected, found, self.show)
             self.fail("E0201", span, what=what, expected=first, found=second)
@@ -336,7 +336,6 @@ class Elaborator:
         """How the application at this place was lifted, if it was."""
         if all(place is not span for place, *_ in self.inserted):
             return []
-        from atoll.elaborate.ranks.analysis import reading_at
 
         found = reading_at(self.session, self.definition, span)
         return [f"lifted: {found}"] if found is not None else []

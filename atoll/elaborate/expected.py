@@ -9,9 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.elaborate import entities as en
+from atoll.elaborate.coerce import coerce
 from atoll.elaborate.data import construct
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
+from atoll.elaborate.expressions import as_value, choose, expr, truth
 from atoll.elaborate.function_values import as_function, is_known
 from atoll.surface import syntax as s
 from atoll.types.records import field_types, record_of
@@ -21,8 +23,6 @@ from atoll.types.unions import has_data, normal
 
 def expecting(el: Elaborator, node: s.Expr, wanted: Type | None) -> Any:
     """The entity of an expression that will be brought to this type."""
-    from atoll.elaborate.expressions import expr
-
     if wanted is None or type_vars(wanted) or not has_data(wanted):
         return expr(el, node)
     if isinstance(wanted, Fn):
@@ -39,9 +39,6 @@ def expecting(el: Elaborator, node: s.Expr, wanted: Type | None) -> Any:
 
 def _conditional(el: Elaborator, node: s.IfExp, wanted: Type) -> Any:
     """Both branches are expected to have the type."""
-    from atoll.elaborate.coerce import coerce
-    from atoll.elaborate.expressions import as_value, choose, truth
-
     def branch(part: s.Expr) -> Value:
         return coerce(el, as_value(el, expecting(el, part, wanted), part), wanted, part.span, "the branch")
 
@@ -50,8 +47,6 @@ def _conditional(el: Elaborator, node: s.IfExp, wanted: Type) -> Any:
 
 
 def _constructor(el: Elaborator, node: s.Call, wanted: Union | Record) -> Any:
-    from atoll.elaborate.expressions import expr
-
     fn = expr(el, node.fn) if isinstance(node.fn, s.Name) else None
     decl = record_of(fn.type) if isinstance(fn, en.TypeRef) else None
     if not isinstance(fn, en.TypeRef) or decl is None:

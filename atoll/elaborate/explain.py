@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 from atoll.elaborate import entities as en
 from atoll.elaborate.coerce import common
 from atoll.elaborate.entities import Value
+from atoll.elaborate.ranks.analysis import read_definition
 from atoll.elaborate.ranks.kinds import Clash
 from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.readings import Elaborated, Marks, marks
+from atoll.elaborate.session import Session
 from atoll.elaborate.signature import show_signature
 from atoll.errors import Span
 from atoll.surface import syntax as s
-from atoll.surface.show import level
+from atoll.surface.show import children, level
 from atoll.surface.show import parameters as written_parameters
 from atoll.types.dtypes import DType
 from atoll.types.types import Fn, Index, Scalar, Tuple, Type, map_sizes, shape_of, sizes_in, strong
@@ -82,8 +84,6 @@ def explain(fn: Function) -> Explanation:
 
 def explained(fn: Function) -> Explained:
     """The same with the places its lines come from, and the types of all expressions."""
-    from atoll.elaborate.session import Session
-
     session = Session()
     session.recorder = recorder = Recorder()
     result: Type | None = fn.signature.result
@@ -125,8 +125,6 @@ def _is_declared(fn: Function, result: Type) -> bool:
 
 def _insertions(session: Any, fn: Function) -> tuple[Marks, bool]:
     """Every map and rep of the definition, by the analysis of the whole; True when the analysis does not cover it."""
-    from atoll.elaborate.ranks.analysis import read_definition
-
     try:
         definition = read_definition(session, fn)
     except (Clash, Infeasible):
@@ -144,10 +142,10 @@ class _Expressions(Elaborated):
         self.recorder = recorder
         self._converting: set[int] = set()
 
-    def expr(self, node: Any, around: int = 0) -> str:
+    def expr(self, node: Any, around: int = 0, within: bool = False) -> str:
         wanted = self.casts.get(id(node))
         if wanted is None or id(node) in self._converting:
-            return super().expr(node, around)
+            return super().expr(node, around, within)
         self._converting.add(id(node))
         try:
             return f"{wanted}({super().expr(node)})"
@@ -164,8 +162,6 @@ class _Expressions(Elaborated):
 
     def find_casts(self, node: Any) -> None:
         """Which operands are converted before they are used."""
-        from atoll.surface.show import children
-
         match node:
             case s.BinOp(op, left, right) if op in _ARITHMETIC:
                 self._operands([left, right], op)

@@ -9,11 +9,14 @@ from typing import Any
 from atoll.core import ir
 from atoll.elaborate import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.elaborate import entities as en
-from atoll.elaborate.coerce import coerce, join_types, make_tuple, project_all, scalar_dtype, to_dtype, unify
+from atoll.elaborate.builtins.names import BUILTINS
+from atoll.elaborate.builtins.reshape import flatten
+from atoll.elaborate.coerce import array_of, coerce, join_types, make_tuple, project_all, scalar_dtype, to_dtype, unify
 from atoll.elaborate.decay import leaving
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.namespace import attribute, literal, setting, settled
+from atoll.elaborate.numpy_names.names import NAMES
 from atoll.surface import syntax as s
 from atoll.types.dtypes import DTYPES
 from atoll.types.types import BOOL_T, Array, Fn, Index, Scalar, Tuple, Type, rank, shape_of, strong
@@ -99,8 +102,6 @@ def _named(el: Elaborator, node: s.Name) -> Any:
 def _similar(el: Elaborator, name: str) -> str | None:
     import difflib
 
-    from atoll.elaborate.builtins.names import BUILTINS
-
     names: list[str] = list(BUILTINS) + list(el.namespace.globals)
     scope: en.Scope | None = el.scope
     while scope is not None:
@@ -157,8 +158,6 @@ def _limit(el: Elaborator, base: en.Limits, node: s.Attr) -> Value:
 
 def ufunc_method(fn: en.Builtin, method: str) -> en.Word | None:
     """np.add.reduce, np.maximum.accumulate and the like."""
-    from atoll.elaborate.numpy_names.names import NAMES
-
     key = f"{fn.key if isinstance(fn, en.Word) else fn.name}.{method}"
     return en.Word(f"np.{key}", key) if key in NAMES else None
 
@@ -200,7 +199,6 @@ def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
 def copies(el: Elaborator, items: Value, count: Any, node: s.Node) -> Value:
     """[a, b] * n: n times the items, one after the other."""
     from atoll.elaborate.builtins.create import filled
-    from atoll.elaborate.builtins.reshape import flatten
 
     if isinstance(items.expr, ir.MakeArray) and len(items.expr.items) == 1 and isinstance(items.type, Array):
         return filled(el, [count], Value(items.expr.items[0], items.type.elem), node.span)
@@ -333,24 +331,7 @@ def _list(el: Elaborator, node: s.ListDisplay) -> Any:
     entities = [expr(el, item) for item in node.items]
     if all(map(function_values.is_known, entities)):
         return en.FnArray(tuple(entities))
-    return array_of(el, [as_value(el, e, item) for e, item in zip(entities, node.items, strict=True)], node)
-
-
-def array_of(el: Elaborator, items: list[Value], node: s.Node) -> Value:
-    t = items[0].type
-    for item in items[1:]:
-        t = join_types(el, t, item.type, node.span, "the items of the array")
-    parts = [coerce(el, item, strong(t), node.span, "an item of the array") for item in items]
-    size = el.size_value(_poly(len(items))).poly
-    assert size is not None
-    out = ir.MakeArray(tuple(p.expr for p in parts), type=Array(parts[0].expr.type, size), span=node.span)
-    return Value(out, Array(t, size))
-
-
-def _poly(n: int) -> Any:
-    from atoll.sizes import poly
-
-    return poly(n)
+    return array_of(el, [as_value(el, e, item) for e, item in zip(entities, node.items, strict=True)], node.span)
 
 
 def _tuple(el: Elaborator, node: s.TupleDisplay) -> Any:

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from atoll.elaborate import entities as en
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
+from atoll.elaborate.function_values import calls_itself
+from atoll.elaborate.lifting import lift, lift_by
 from atoll.elaborate.ranks import entities as ranked
 from atoll.elaborate.ranks.analysis import Decision, Planned, decide
 from atoll.elaborate.ranks.generate import Argument, Generator
@@ -29,8 +31,9 @@ from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.schemes import POLYMORPHIC, SECOND_ORDER, builtin, fixed_rank, of_type
 from atoll.elaborate.ranks.solve import least
 from atoll.errors import Error, Span
+from atoll.sizes import poly
 from atoll.surface import syntax as s
-from atoll.types.types import Fn, Type, rank, type_vars
+from atoll.types.types import Fn, Scalar, Type, rank, type_vars
 
 if TYPE_CHECKING:
     from atoll.elaborate.calls import Args
@@ -150,7 +153,6 @@ def insert(
 ) -> Any:
     """run(args) with what the analysis says inserted."""
     from atoll.elaborate.comprehension import materialise
-    from atoll.elaborate.lifting import lift_by
 
     given = list(args)
     excess = [0] * len(given)
@@ -171,7 +173,6 @@ def insert(
 def apply_lifted(el: Elaborator, fn: en.Lifted, args: Sequence[Any], span: Span) -> Any:
     """rep(f)(args): f mapped over the outermost axis of every argument, as often as it was repeated."""
     from atoll.elaborate.calls import apply
-    from atoll.elaborate.lifting import lift_by
 
     excess = [fn.times if isinstance(x, Value) and not isinstance(x.type, Fn) else 0 for x in args]
     for x, count in zip(args, excess, strict=True):
@@ -194,8 +195,6 @@ def lifted(
     what: str,
 ) -> Any:
     """run(values), lifted as the analysis says, or else by the ranks of the parameters. `given` is None where a default stands."""
-    from atoll.elaborate.lifting import lift
-
     plan = el.session.plans.get(id(node)) if node is not None else None
     if plan is not None:
         planned = iter(plan)
@@ -206,8 +205,6 @@ def lifted(
 
 def declared(fn: Any, t: Type) -> Any:
     """A local function as a parameter of a declared type sees it: with the ranks that type says."""
-    from atoll.elaborate.function_values import calls_itself
-
     if not isinstance(t, Fn) or not isinstance(fn, en.Closure) or all(p.annotation is not None for p in fn.params) or calls_itself(fn):
         return fn
     ranks = [None if type_vars(p) or isinstance(p, Fn) else rank(p) for p in t.params]
@@ -303,8 +300,6 @@ def exact_ranks(el: Elaborator, fn: Any, count: int, values: Sequence[Value]) ->
 
 
 def rank_zero(fn: en.TypeRef) -> bool:
-    from atoll.types.types import Scalar
-
     return isinstance(fn.type, Scalar)
 
 
@@ -386,8 +381,6 @@ def rank_entity(el: Elaborator, entity: Any) -> ranked.Entity:
 
 
 def _poly(n: int) -> Any:
-    from atoll.sizes import poly
-
     return poly(n)
 
 

@@ -21,6 +21,8 @@ from atoll.elaborate.decay import plain_type
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.expansion import check_value
+from atoll.elaborate.lifting import lift
+from atoll.elaborate.namespace import is_module, stands_for
 from atoll.elaborate.parameters import arguments
 from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -85,8 +87,6 @@ def _dispatch(el: Elaborator, fn: en.Pick, index: Value, args: Sequence[Any], ke
 
 def apply_value(el: Elaborator, fn: Value, args: Sequence[Any], span: Span, name: str = "the function") -> Value:
     """A call of a function that exists at run time."""
-    from atoll.elaborate.lifting import lift
-
     t = fn.type
     assert isinstance(t, Fn)
     if len(args) != len(t.params):
@@ -236,7 +236,6 @@ def _mentioned(fn: Any) -> list[Any]:
     """The Atoll functions a function's text names, plainly or through a module; names of its own are none of them."""
     import dataclasses
 
-    from atoll.elaborate.namespace import is_module, stands_for
     from atoll.function import Function
 
     free = free_names(fn.surface.params, fn.surface.body)

@@ -18,11 +18,15 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
+from atoll.elaborate.arithmetic import binary
 from atoll.elaborate.broadcasting import new_axis, stretched, with_ones
+from atoll.elaborate.builtins.reshape import flatten, transpose, view
 from atoll.elaborate.coerce import coerce, count_axes, make_tuple, map_arrays, project, project_all
+from atoll.elaborate.comprehension import build_array
 from atoll.elaborate.decay import beside
-from atoll.elaborate.elaborator import Elaborator, describe
+from atoll.elaborate.elaborator import Elaborator, Mismatch, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.function_calls import call_instance
 from atoll.elaborate.lifting import lift
 from atoll.errors import Span
 from atoll.sizes import Poly, Sym, Temporary, poly
@@ -152,9 +156,6 @@ def _checked(el: Elaborator, index: Any, span: Span) -> Value:
 
 def true_places(el: Elaborator, mask: Value, sizes: tuple[Poly, ...], span: Span) -> list[Value]:
     """The indices at which a mask is true, one array for each axis, in the order of the elements."""
-    from atoll.elaborate.arithmetic import binary
-    from atoll.elaborate.elaborator import Mismatch
-
     shape, _ = shape_of(mask.type)
     for mine, other in zip(shape, sizes, strict=True):
         el.equate(other, mine, Mismatch(span, array(Scalar(BOOL), sizes), mask.type, "the mask", el.facts))
@@ -173,7 +174,6 @@ def true_places(el: Elaborator, mask: Value, sizes: tuple[Poly, ...], span: Span
 def _flat_places(el: Elaborator, mask: Value, span: Span) -> Value:
     """Where a mask is true, as numbers of elements; found once for a mask that has a name here."""
     from atoll.elaborate.builtins.select import filter_by_mask
-    from atoll.elaborate.comprehension import build_array
 
     sym = mask.expr.sym if isinstance(mask.expr, ir.Var) else None
     for known, block, places in el.places_of_masks:
@@ -190,8 +190,6 @@ def _flat_places(el: Elaborator, mask: Value, span: Span) -> Value:
 
 def flattened(el: Elaborator, value: Value, count: int, span: Span) -> Value:
     """The first `count` axes as one."""
-    from atoll.elaborate.builtins.reshape import flatten
-
     for _ in range(count - 1):
         value = el.bind(flatten(el, value, span))
     return value
@@ -248,7 +246,6 @@ def only_mask(items: list[Item]) -> bool:
 
 def _masked(el: Elaborator, value: Value, mask: Value, node: s.Subscript) -> Value:
     from atoll.elaborate.builtins.select import filter_by_mask
-    from atoll.elaborate.elaborator import Mismatch
     from atoll.elaborate.indexing import element_at
 
     count = rank(mask.type)
@@ -329,7 +326,6 @@ def placement(axes: list[Axis], count: int) -> list[Placed]:
 def transposed(el: Elaborator, value: Value, order: list[int], span: Span) -> Value:
     if order == list(range(len(order))):
         return value
-    from atoll.elaborate.builtins.reshape import transpose
 
     return transpose(el, el.bind(value), tuple(order), span, "indexing")
 
@@ -339,7 +335,6 @@ def transposed(el: Elaborator, value: Value, order: list[int], span: Span) -> Va
 
 def assign_mask(el: Elaborator, base: Value, mask: Value, value: Value, span: Span) -> Value:
     """base[mask] = value: one value for all, a row for all rows, or as many as are true."""
-    from atoll.elaborate.elaborator import Mismatch
     from atoll.elaborate.indexing import _meet_weak, repeat_into
 
     count = rank(mask.type)
@@ -366,8 +361,6 @@ def assign_mask(el: Elaborator, base: Value, mask: Value, value: Value, span: Sp
         return choose([base, el.bind(mask)], count)
     import importlib
 
-    from atoll.elaborate.function_calls import call_instance
-
     flat, where = flattened(el, base, count, span), flattened(el, el.bind(mask), count, span)
     assert isinstance(value.type, Array)
     new = el.bind(coerce(el, value, array(strong(elem), [value.type.size]), span, "the assigned value"))
@@ -382,7 +375,6 @@ def split_again(el: Elaborator, value: Value, sizes: tuple[Poly, ...], span: Spa
         rest = poly(1)
         for other in sizes[: sizes.index(size)]:
             rest = rest * other
-        from atoll.elaborate.builtins.reshape import view
 
         value = el.bind(view("split", (size, rest), [value], Array(Array(value.type.elem, size), rest), span))
     return value

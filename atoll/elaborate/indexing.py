@@ -9,10 +9,15 @@ from atoll.core import ir
 from atoll.core.slices import slice_type
 from atoll.elaborate import entities as en
 from atoll.elaborate import index_arrays
-from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.arithmetic import binary, unary_math
 from atoll.elaborate.broadcasting import stretched
+from atoll.elaborate.builtins.iterate import stepping
+from atoll.elaborate.builtins.reshape import transpose
 from atoll.elaborate.coerce import (
+    array_of,
     coerce,
+    common,
+    convert,
     element_value,
     make_tuple,
     map_arrays,
@@ -21,6 +26,8 @@ from atoll.elaborate.coerce import (
     scalar_dtype,
     to_dtype,
 )
+from atoll.elaborate.comprehension import build_array
+from atoll.elaborate.data import field
 from atoll.elaborate.decay import beside
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
@@ -101,9 +108,6 @@ def is_stepped(node: s.Slice) -> bool:
 
 def stepped_places(el: Elaborator, size: Poly, node: s.Slice, expr: Any) -> Value:
     """The indices that a slice with such a step goes through; each is checked where it is used."""
-    from atoll.elaborate.builtins.iterate import stepping
-    from atoll.elaborate.comprehension import build_array
-
     def bound(side: s.Expr | None) -> Poly | None:
         return None if side is None or isinstance(side, s.NoneValue) else el.as_poly(_counted(el, size, side, expr), side.span, "a slice bound")
 
@@ -225,14 +229,14 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     base = el.bind(base)
     found = index_arrays.items_of(el, target, expr)
     if index_arrays.only_mask(found):
-        return index_arrays.assign_mask(el, base, el.bind(found[0].what), _as_assigned(el, value, target.span), target.span)
+        return index_arrays.assign_mask(el, base, el.bind(found[0].what), _as_assigned(el, base, value, target.span), target.span)
     axes = index_arrays.parse_items(el, base, target, found, expr)
     if any(axis.new for axis in axes):
         el.fail("E0219", target.span, what="None in the index of an assignment", help="leave None out: the value is repeated along leading axes by itself")
     if any(axis.stepped for axis in axes):
         index_arrays.check_stepped(el, axes, target.span)
     if any(axis.many for axis in axes):
-        return index_arrays.assign_many(el, base, axes, _as_assigned(el, value, target.span), target.span)
+        return index_arrays.assign_many(el, base, axes, _as_assigned(el, base, value, target.span), target.span)
     items: list[ir.Item] = [
         axis.range if axis.range is not None else _as_i64(el, axis.index, axis.span).expr  # type: ignore[arg-type]
         for axis in axes
@@ -240,15 +244,24 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     return update(el, base, items, value, target.span)
 
 
-def _as_assigned(el: Elaborator, value: Any, span: Span) -> Value:
+def _as_assigned(el: Elaborator, base: Value, value: Any, span: Span) -> Value:
+    """What is put into an array; a tuple is a row of an array of numbers, as NumPy reads it."""
     if not isinstance(value, Value):
         el.fail("E0228", span, found=describe(value))
+    if isinstance(shape_of(base.type)[1], (Scalar, Index)):
+        return _as_row(el, value, span)
     return value
+
+
+def _as_row(el: Elaborator, value: Value, span: Span) -> Value:
+    if not isinstance(value.type, Tuple) or not value.type.items:
+        return value
+    return el.bind(array_of(el, [_as_row(el, part, span) for part in project_all(el, value)], span))
 
 
 def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: Span) -> Value:
     """A copy of base with base[items] = value. A weak array takes the type of what is put into it."""
-    value = _as_assigned(el, value, span)
+    value = _as_assigned(el, base, value, span)
     base = beside(el, _meet_weak(el, base, value.type, span), value)
     wanted = slice_type(base.type, items)
     value = stretched(el, value, shape_of(wanted)[0], span) if value.ones else value
@@ -262,8 +275,6 @@ def update(el: Elaborator, base: Value, items: list[ir.Item], value: Any, span: 
 
 
 def _meet_weak(el: Elaborator, base: Value, new: Type, span: Span) -> Value:
-    from atoll.elaborate.coerce import common, convert
-
     sizes, elem = shape_of(base.type)
     _, other = shape_of(new)
     if isinstance(elem, Scalar) and elem.weak and isinstance(other, (Scalar, Index)):
@@ -276,8 +287,6 @@ def _meet_weak(el: Elaborator, base: Value, new: Type, span: Span) -> Value:
 
 
 def convert_weak(el: Elaborator, base: Value, both: Scalar, sizes: tuple[Poly, ...], span: Span) -> Value:
-    from atoll.elaborate.coerce import convert
-
     changed = convert(el, base, both.dtype, span)
     return Value(changed.expr, array(both, sizes))
 
@@ -346,6 +355,7 @@ def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
     current = expr(el, node.target)
     if isinstance(node.target, s.Subscript) and isinstance(current, Value):
         index_arrays.note_each_once(el, node.target, node.span)
+        value = _as_assigned(el, current, value, node.span) if isinstance(current.type, Array) else value
     assign(el, node.target, binary(el, node.op, current, value, node.span), node.span)
 
 
@@ -360,8 +370,6 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
         position = elem.decl.fields.index(name)
         return field_of(el, value, position, span)
     if isinstance(t, Union):
-        from atoll.elaborate.data import field
-
         return field(el, value, name, span)
     if isinstance(t, Array):
         if name == "shape":
@@ -376,8 +384,6 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
         if name == "dtype" and isinstance(elem, (Scalar, Index)):
             return en.TypeRef(Scalar(elem.dtype))
         if name == "mT" and len(sizes) >= 2:
-            from atoll.elaborate.builtins.reshape import transpose
-
             return transpose(el, value, (*range(len(sizes) - 2), len(sizes) - 1, len(sizes) - 2), span, ".mT")
         if name in ("itemsize", "nbytes") and isinstance(elem, (Scalar, Index)):
             total = poly(elem.dtype.numpy.itemsize)
@@ -385,12 +391,8 @@ def attribute(el: Elaborator, value: Value, name: str, span: Span) -> Any:
                 total = total * n
             return el.size_value(total, span)
         if name == "T":
-            from atoll.elaborate.builtins.reshape import transpose
-
             return transpose(el, value, None, span, ".T")
     if name in ("real", "imag") and isinstance(elem, (Scalar, Index)):
-        from atoll.elaborate.arithmetic import unary_math
-
         if scalar_dtype(elem).is_complex:
             return unary_math(el, name, value, span, f".{name}")
         return value if name == "real" else binary(el, "*", value, el.size_value(poly(0)), span)

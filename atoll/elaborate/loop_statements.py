@@ -9,7 +9,8 @@ from atoll.core import ir
 from atoll.elaborate import calls, comprehension, indexing
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import compare, condition, exact, scalar_binary
-from atoll.elaborate.coerce import coerce, make_tuple, project, zero
+from atoll.elaborate.coerce import coerce, common, make_tuple, project, zero
+from atoll.elaborate.data import join
 from atoll.elaborate.decay import plain, plain_type
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
@@ -20,7 +21,7 @@ from atoll.errors import NOWHERE, Error, Span
 from atoll.sizes import Sym, poly
 from atoll.sizes.machine import bounds
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds
+from atoll.surface.names import Liveness, binds, binds_target
 from atoll.types.dtypes import I64
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, rank, sizes_in, strong, with_components
 
@@ -290,8 +291,6 @@ class _Loop:
 
 
 def indexing_names(target: Any) -> frozenset[str]:
-    from atoll.surface.names import binds_target
-
     return binds_target(target)
 
 
@@ -310,14 +309,10 @@ def merge_state(el: Elaborator, t: Type, new: Type, name: str, span: Span) -> Ty
         return t if isinstance(new, Index) and new.size == t.size else Scalar(I64)
     if isinstance(t, Scalar) and isinstance(new, (Scalar, Index)):
         if t.weak:
-            from atoll.elaborate.coerce import common
-
             both = common(t, decayed(new))  # an index of an inner loop has a size that nobody else knows
             return both if both is not None else t
         return t
     if isinstance(t, (Record, Union)) and isinstance(new, (Record, Union)):
-        from atoll.elaborate.data import join
-
         met = join(el, t, new, span, f"`{name}`")
         if met is not None:
             return met

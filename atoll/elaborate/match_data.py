@@ -19,6 +19,7 @@ from atoll.elaborate.coerce import coerce, join_types, make_tuple, project
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.expansion import after_branches
+from atoll.elaborate.expressions import as_value, expr, truth, value
 from atoll.elaborate.function_values import parameter
 from atoll.elaborate.joined import chosen, join_functions
 from atoll.elaborate.parameters import arguments
@@ -27,7 +28,7 @@ from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.types.records import record_of
 from atoll.types.types import I64_T, Record, RecordDecl, Tuple, Type, Union, sizes_in, strong, subst_sizes
-from atoll.types.unions import NONE, has_data, own_sizes
+from atoll.types.unions import NONE, has_data, own_sizes, type_key
 
 
 def applies(t: Type) -> bool:
@@ -125,8 +126,6 @@ class _Matcher:
         saved = self.el.scope
         self.el.scope = saved.branch({**saved.names, **row.names})
         try:
-            from atoll.elaborate.expressions import truth
-
             with self.el.block(), self.el.hypotheses():
                 test = truth(self.el, arm.case.guard, "the guard")
                 cond = self.el.close(test.expr)
@@ -149,7 +148,6 @@ class _Matcher:
             arm.types = [strong(subst_sizes(v.type, env)) for v in values]  # type: ignore[arg-type]
         elif arm.names != names or len(arm.sizes) != len(here):
             self.el.fail("E1115", arm.case.span)
-        from atoll.types.unions import type_key
 
         if any(type_key(a) != type_key(strong(v.type)) for a, v in zip(arm.types, values, strict=True)):
             self.el.fail("E1115", arm.case.span)
@@ -220,8 +218,6 @@ class _Matcher:
         return int(k)
 
     def record(self, p: s.Pattern) -> RecordDecl | None:
-        from atoll.elaborate.expressions import expr
-
         if isinstance(p, s.ValuePattern) and isinstance(p.value, s.NoneValue):
             return NONE
         if not isinstance(p, s.ClassPattern):
@@ -286,8 +282,6 @@ class _Matcher:
 
     def test(self, rows: list[_Row], parts: list[Value], column: int) -> ir.Tree:
         """A number: is it the one the first row names?"""
-        from atoll.elaborate.expressions import value
-
         pattern = rows[0].patterns[column]
         assert isinstance(pattern, s.ValuePattern)
         with self.el.block(), self.el.hypotheses():
@@ -384,7 +378,6 @@ def _start(el: Elaborator, stmt: s.Match, subject: Value) -> tuple[_Matcher, ir.
 
 def returning(el: Elaborator, stmt: s.Match, subject: Value, rest: tuple[s.Stmt, ...], live: Liveness) -> Value:
     """A match some case of which returns: what follows it belongs to the other cases."""
-    from atoll.elaborate.expressions import as_value
     from atoll.elaborate.statements import body
 
     matcher, tree = _start(el, stmt, subject)
@@ -409,7 +402,7 @@ def returning(el: Elaborator, stmt: s.Match, subject: Value, rest: tuple[s.Stmt,
 
 def joining(el: Elaborator, stmt: s.Match, subject: Value, live: Liveness, in_loop: bool) -> None:
     """A match whose cases go on after it: names bound in every case and read later are one value of one type."""
-    from atoll.elaborate.statements import body
+    from atoll.elaborate.statements import body, with_values
 
     matcher, tree = _start(el, stmt, subject)
     after = live.after.get(id(stmt), frozenset())
@@ -431,6 +424,8 @@ def joining(el: Elaborator, stmt: s.Match, subject: Value, live: Liveness, in_lo
         if all(f is found[0] for f in found) and found[0] is not None:
             el.scope.names[name] = found[0]
             continue
+        if name in after:
+            found = with_values(el, found, [arm.case.body for arm in matcher.arms], stmt.span)
         functions = join_functions(el, found, codes, stmt.span) if name in after else None
         if functions is not None:
             found, picks[name] = list(functions[0]), functions[1]

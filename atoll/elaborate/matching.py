@@ -9,6 +9,7 @@ from atoll.elaborate import entities as en
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.exhaustive import missing
+from atoll.elaborate.expressions import expr, value
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness
 from atoll.types.records import record_of
@@ -17,8 +18,6 @@ from atoll.types.types import Record, Tuple, Type
 
 def subject_of(el: Elaborator, stmt: s.Match) -> Value:
     """What is matched, computed once."""
-    from atoll.elaborate.expressions import value
-
     return el.bind(value(el, stmt.subject))
 
 
@@ -117,8 +116,6 @@ def _record_pattern(
     tests: list[s.Expr],
     binds: list[s.Stmt],
 ) -> None:
-    from atoll.elaborate.expressions import expr
-
     entity: Any = expr(el, cls)
     decl = record_of(entity.type) if isinstance(entity, en.TypeRef) else None
     if decl is None:

@@ -234,10 +234,14 @@ def _constant(el: Elaborator, value: Any, name: str, span: Span) -> Any | None:
         if isinstance(value, int) and not -(2**63) <= value < 2**64:
             el.fail("E0212", span, value=value, dtype="i64")
         return literal(value, span)
+    if isinstance(value, (np.ndarray, np.generic)) and (stored := by_numpy(value.dtype.newbyteorder("="))) is not None and stored.is_storage:
+        value = value.astype(np.float32)  # what is stored short is an f32 when it is read
     if isinstance(value, np.generic) and (dtype := by_numpy(value.dtype)) is not None:
         t = Scalar(dtype)
         number = value.item()
         return en.Value(ir.Lit(number, type=t, span=span), t, poly(number) if dtype.name == "i64" else None)
+    if isinstance(value, np.ma.MaskedArray):
+        el.fail("E0106", span, name=name, found="a masked array", help=f"choose what stands for masked elements before: {name} = {name}.filled(0)")
     if isinstance(value, np.ndarray):
         dtype = by_numpy(value.dtype.newbyteorder("="))
         if dtype is None:

@@ -93,7 +93,7 @@ def no_parameter(el: Elaborator, name: str, keyword: str, known: Sequence[str], 
     """A keyword the function does not take."""
     if keyword in known:
         el.fail("E0236", span, name=name, keyword=f"{keyword} that is given by name", help=f"give {keyword} by position")
-    close = difflib.get_close_matches(keyword, known, 1, 0.6)
+    close = difflib.get_close_matches(keyword, known, 1, 0.7)
     if (name, keyword) in _OTHERWISE:
         help_ = _OTHERWISE[name, keyword]
     elif close:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.core import ir
@@ -13,6 +14,7 @@ from atoll.elaborate.coerce import coerce
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Frame, Home, Scope, Value
 from atoll.elaborate.expansion import holds_functions
+from atoll.elaborate.flexible import with_ranks
 from atoll.elaborate.function_calls import open_value
 from atoll.elaborate.function_values import as_function
 from atoll.elaborate.open_names import name_open_sizes
@@ -146,34 +148,33 @@ def _is_huge(t: Type) -> bool:
 
 
 def _elaborate(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool = False) -> ir.Function:
-    from atoll.elaborate.flexible import with_ranks
-
     return with_ranks(session, fn, lambda: _attempt(session, fn, types, key, hide))  # type: ignore[no-any-return]
 
 
-def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool) -> ir.Function:
-    from atoll.elaborate.statements import body
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What a function is given, in symbols of this instance."""
 
-    signature = fn.signature
-    local: dict[Atom, Poly] = {}
-    extra: list[Sym] = []  # sizes inside the types a type variable stands for
-    resolved: dict[str, Type] = {}
+    sizes: list[Sym]  # declared ones, then those inside the types that type variables stand for
+    local: dict[Atom, Poly]  # declared sizes in them
+    resolved: dict[str, Type]  # type variables
+    params: list[tuple[Sym, Type]]  # as declared
+    as_sizes: set[Sym]  # parameters that occur in sizes
+
+
+def _entry(signature: Any, types: dict[str, Type]) -> _Entry:
+    extra: list[Sym] = []
 
     def own_size(_: Poly) -> Poly:
         extra.append(Sym("s"))
         return poly(extra[-1])
 
-    for name, t in types.items():  # every axis a size of its own, because one instance serves all sizes
-        resolved[name] = map_sizes(t, own_size)
-    sizes = []
-    for sym in signature.sizes:
-        mine = Sym(sym.name)
-        sizes.append(mine)
-        local[sym] = poly(mine)
+    resolved = {name: map_sizes(t, own_size) for name, t in types.items()}  # every axis a size of its own, because one instance serves all sizes
+    sizes = [Sym(sym.name) for sym in signature.sizes]
+    local: dict[Atom, Poly] = {sym: poly(mine) for sym, mine in zip(signature.sizes, sizes, strict=True)}
+    written = [p.type for p in signature.params] + ([] if signature.result is None else [signature.result])
+    used = {leaf for t in written for size in sizes_in(t) for leaf in size.leaves()}
     params: list[tuple[Sym, Type]] = []
-    used = {leaf for p in signature.params for size in sizes_in(p.type) for leaf in size.leaves()}
-    if signature.result is not None:
-        used |= {leaf for size in sizes_in(signature.result) for leaf in size.leaves()}
     as_sizes: set[Sym] = set()
     for p in signature.params:
         sym = Sym(p.name)
@@ -182,60 +183,80 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             if size_symbol(p.name) in used:
                 as_sizes.add(sym)
         params.append((sym, p.type))
-    el = Elaborator(session, fn.name, Home(fn.namespace, local, resolved, fn))
-    session.latest[id(fn)] = el
-    el.entry_sizes = {*sizes, *extra, *as_sizes}
-    if signature.blanks:
-        local |= open_blanks(el, [(p.name, p.type) for p in signature.params], signature.result)
-    params = [(sym, subst_sizes(subst_types(t, resolved), local)) for sym, t in params]
-    session.bounded |= {*sizes, *extra}
-    known = [poly(sym) for sym in (*sizes, *extra)]
-    for _, t in params:
-        known += [size for size in sizes_in(t) if size.single() is None]
-    el.facts = el.facts.add(known)
+    return _Entry(sizes + extra, local, resolved, params, as_sizes)
+
+
+def _declared_result(fn: Any, entry: _Entry) -> tuple[Type | None, dict[Atom, Poly]]:
+    """The type that was written for the result, and the sizes in it that are the value's own (at.some)."""
+    result = fn.signature.result
     open_sizes: dict[Atom, Poly] = {}
-    declared: Type | None = None
-    if signature.result is not None:
-        for size in sizes_in(signature.result):
-            for leaf in size.leaves():
-                if is_some(leaf):
-                    open_sizes.setdefault(leaf, poly(Sym(repr(leaf))))
-                elif leaf not in local:
-                    fail("E0305", fn.surface.result.span, name=repr(leaf), where=fn.name)
-        declared = subst_sizes(subst_types(signature.result, resolved), {**local, **open_sizes})
-        if type_vars(declared):
-            fail("E0243", fn.surface.result.span, name=type_vars(declared)[0], where=fn.name)
-    out = ir.Function(
+    if result is None:
+        return None, open_sizes
+    for leaf in (leaf for size in sizes_in(result) for leaf in size.leaves()):
+        if is_some(leaf):
+            open_sizes.setdefault(leaf, poly(Sym(repr(leaf))))
+        elif leaf not in entry.local:
+            fail("E0305", fn.surface.result.span, name=repr(leaf), where=fn.name)
+    declared = subst_sizes(subst_types(result, entry.resolved), {**entry.local, **open_sizes})
+    if type_vars(declared):
+        fail("E0243", fn.surface.result.span, name=type_vars(declared)[0], where=fn.name)
+    return declared, open_sizes
+
+
+def _without_body(fn: Any, sizes: list[Sym], params: list[tuple[Sym, Type]], declared: Type | None, open_sizes: dict[Atom, Poly]) -> ir.Function:
+    """The function as its callers see it, also those in its own body."""
+    return ir.Function(
         fn.name,
-        tuple(sizes + extra),
+        tuple(sizes),
         tuple(params),
         declared if declared is not None else strong(Scalar(Index(poly(0)).dtype)),
-        owned=tuple(p.owned for p in signature.params),
+        owned=tuple(p.owned for p in fn.signature.params),
         reassociate=fn.options.reassociate and fn.options.bits != "portable",
         portable="" if fn.options.bits != "portable" else "in blocks" if fn.options.reassociate else "in order",
         plan=fn.options.plan,
         span=fn.surface.span,
         open_sizes=tuple(p.single() for p in open_sizes.values()),  # type: ignore[misc]
     )
+
+
+def _bind_params(el: Elaborator, fn: Any, params: list[tuple[Sym, Type]], as_sizes: set[Sym]) -> None:
+    """The names of the parameters, and what is known of their values."""
+    el.scope = Scope(frame=Frame(fn.local_names, fn.surface.span))
+    el.frames.append([])
+    for (sym, t), p in zip(params, fn.signature.params, strict=True):
+        is_int = isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype.name == "i64")
+        el.scope.names[p.name] = Value(ir.Var(sym, type=t, span=p.span), t, poly(sym) if is_int else None)
+        if stores(t):
+            el.scope.names[p.name] = loaded(el, el.scope.names[p.name], p.span)
+        if holds_functions(t):
+            el.made_of[sym] = None
+        if isinstance(t, Index):
+            el.assume(poly(sym), t.size - 1 - poly(sym))
+        if sym in as_sizes:
+            el.require(poly(sym), f"the size {p.name}", p.span)
+
+
+def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool) -> ir.Function:
+    from atoll.elaborate.statements import body
+
+    signature, entry = fn.signature, _entry(fn.signature, types)
+    el = Elaborator(session, fn.name, Home(fn.namespace, entry.local, entry.resolved, fn))
+    session.latest[id(fn)] = el
+    el.entry_sizes = {*entry.sizes, *entry.as_sizes}
+    if signature.blanks:
+        entry.local.update(open_blanks(el, [(p.name, p.type) for p in signature.params], signature.result))
+    params = [(sym, subst_sizes(subst_types(t, entry.resolved), entry.local)) for sym, t in entry.params]
+    session.bounded |= set(entry.sizes)
+    el.facts = el.facts.add([*map(poly, entry.sizes), *(size for _, t in params for size in sizes_in(t) if size.single() is None)])
+    declared, open_sizes = _declared_result(fn, entry)
+    out = _without_body(fn, entry.sizes, params, declared, open_sizes)
     el.hidden = declared if hide else None
     el.returns = declared
     session.instances[key] = out
-    session._size_params[id(out)] = as_sizes
+    session._size_params[id(out)] = entry.as_sizes
     session.elaborators[id(out)] = el
     try:
-        el.scope = Scope(frame=Frame(fn.local_names, fn.surface.span))
-        el.frames.append([])
-        for (sym, t), p in zip(params, signature.params, strict=True):
-            is_int = isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype.name == "i64")
-            el.scope.names[p.name] = Value(ir.Var(sym, type=t, span=p.span), t, poly(sym) if is_int else None)
-            if stores(t):
-                el.scope.names[p.name] = loaded(el, el.scope.names[p.name], p.span)
-            if holds_functions(t):
-                el.made_of[sym] = None
-            if isinstance(t, Index):
-                el.assume(poly(sym), t.size - 1 - poly(sym))
-            if sym in as_sizes:
-                el.require(poly(sym), f"the size {p.name}", p.span)
+        _bind_params(el, fn, params, entry.as_sizes)
         result = _external(el, fn, out, open_sizes) if fn.external is not None else body(el, fn.surface.body, fn.liveness)
         if result is None:
             fail("E0121", fn.surface.span, name=fn.name)
@@ -265,8 +286,6 @@ def _rule_types(rule: Any, types: dict[str, Type]) -> dict[str, Type]:
 
 def _external(el: Elaborator, fn: Any, out: ir.Function, open_sizes: dict[Atom, Poly]) -> Value:
     """The body of a function whose code is in a module compiled before."""
-    from atoll.elaborate.function_calls import open_value
-
     args = tuple(ir.Var(sym, type=t) for sym, t in out.params)
     fresh: dict[Atom, Poly] = {s: poly(Sym(s.name)) for p in open_sizes.values() if (s := p.single()) is not None and isinstance(s, Sym)}
     t = subst_sizes(out.result, fresh)

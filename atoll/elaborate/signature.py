@@ -11,6 +11,7 @@ from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.blanks import Blank, blanks
 from atoll.elaborate.builtins.names import BUILTINS, BuiltinName
 from atoll.elaborate.namespace import _MISSING, Namespace
+from atoll.elaborate.ranks.names import number_variables
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some, size_symbol
@@ -157,7 +158,6 @@ def show_signature(name: str, signature: Signature, result: Type | None) -> str:
 
 def constraints(fn: Any) -> str:
     """` where a: number` for the type variables of a generic function that meet arithmetic."""
-    from atoll.elaborate.ranks.names import number_variables
     from atoll.elaborate.session import Session
 
     found = number_variables(Session(), fn)

@@ -8,6 +8,7 @@ from atoll.core import ir
 from atoll.elaborate import calls, indexing, match_data, matching
 from atoll.elaborate import entities as en
 from atoll.elaborate.coerce import coerce, join_types, make_tuple, project, zero
+from atoll.elaborate.data import with_sizes_of
 from atoll.elaborate.decay import leaving_code, plain_type
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
@@ -18,7 +19,7 @@ from atoll.elaborate.function_values import as_function
 from atoll.elaborate.joined import chosen, join_functions
 from atoll.errors import Span
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, has_return
+from atoll.surface.names import Liveness, binds, has_left, has_return
 from atoll.types.types import Array, Fn, Record, Tuple, Type, Union, sizes_in, strong
 
 
@@ -160,8 +161,6 @@ def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:
 
 def _hidden(el: Elaborator, value: Value, span: Span) -> Value:
     """A returned value whose sizes are its own: other paths may return other sizes."""
-    from atoll.elaborate.data import with_sizes_of
-
     assert el.hidden is not None
     opened = {leaf for size in sizes_in(el.hidden) for leaf in size.leaves()} - el.entry_sizes
     value = coerce(el, value, with_sizes_of(el.hidden, value.type, lambda leaf: leaf in opened), span, "the result")
@@ -239,10 +238,7 @@ def _join(
         if name not in after:
             el.scope.names[name] = en.Unbound(stmt.span)
             continue
-        if isinstance(first, en.Unset) and isinstance(second, Value):
-            first = _anything(el, second, stmt.span)
-        elif isinstance(second, en.Unset) and isinstance(first, Value):
-            second = _anything(el, first, stmt.span)
+        first, second = with_values(el, [first, second], [stmt.then, stmt.orelse], stmt.span)
         functions = join_functions(el, (first, second), codes, stmt.span)
         if functions is not None:
             (first, second), picks[name] = functions
@@ -283,8 +279,18 @@ def _remember(el: Elaborator, names: list[str], before: dict[str, Any], scopes: 
             after_branches(el, name, before.get(name), [scope.names.get(name) for scope in scopes])
 
 
+def with_values(el: Elaborator, found: list[Any], branches: list[tuple[s.Stmt, ...]], span: Span) -> list[Any]:
+    """What a name is after each branch, where one that nobody reads after a branch has any value: it is `Unset`, or the branch has left the round without binding it."""
+    like = next((entity for entity in found if isinstance(entity, Value)), None)
+    if like is None:
+        return found
+    return [
+        _anything(el, like, span) if isinstance(entity, en.Unset) or ((entity is None or isinstance(entity, en.Unbound)) and has_left(stmts)) else entity
+        for entity, stmts in zip(found, branches, strict=True)
+    ]
+
+
 def _anything(el: Elaborator, like: Value, span: Span) -> Value:
-    """A value that nobody reads, beside one that is read."""
     return Value(zero(el, plain_type(strong(like.type)), span), plain_type(like.type))
 
 

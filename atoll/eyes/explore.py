@@ -18,8 +18,12 @@ import webbrowser
 from pathlib import Path
 from typing import Any, Protocol
 
+from atoll.errors import Error
+from atoll.errors.misuse import Misuse
+from atoll.eyes.facts import problem, told
 from atoll.eyes.worker import Answers, Data, TooLong, Worker
 from atoll.function import Function
+from atoll.stages import text_of
 
 PAGE = Path(__file__).with_name("page.html")
 POLICY = "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; connect-src 'self'; base-uri 'none'; form-action 'none'"
@@ -45,9 +49,6 @@ class Here:
         self._lock = threading.Lock()
 
     def ask(self, do: str, limit: float | None = None, **given: Any) -> Data:
-        from atoll.errors import Error
-        from atoll.eyes.facts import problem, told
-
         with self._lock:
             try:
                 return told(self._answers.file) if do in ("look", "rest") else self._answers.answer({"do": do, **given})
@@ -188,8 +189,6 @@ def of_file(path: Path, name: str = "") -> Explorer:
 
 def of_function(f: Function) -> Explorer:
     """The explorer of a function: of its file where it has one."""
-    from atoll.stages import text_of
-
     span = text_of(f).surface.span
     path = Path(span.source.name)
     if path.is_file() and path.read_text(encoding="utf-8", errors="replace") == span.source.text:
@@ -198,8 +197,6 @@ def of_function(f: Function) -> Explorer:
 
 
 def _refuse_unknown(explorer: Explorer, path: Path, name: str) -> None:
-    from atoll.errors.misuse import Misuse
-
     there = [f["name"] for f in explorer.answer({"do": "look", "text": explorer.text, "first": name})["functions"]]
     if name not in there:
         explorer.close()

@@ -6,9 +6,11 @@ from functools import cached_property
 from typing import Any
 
 from atoll.cost import Cost
-from atoll.elaborate.explain import Explained
+from atoll.deep import as_deep_as_needed
+from atoll.elaborate.explain import Explained, explained
 from atoll.errors import Error
 from atoll.function import Function
+from atoll.uncollected import uncollected
 
 
 class Looked:
@@ -20,10 +22,6 @@ class Looked:
 
     @cached_property
     def explained(self) -> Explained:
-        from atoll.deep import as_deep_as_needed
-        from atoll.elaborate.explain import explained
-        from atoll.uncollected import uncollected
-
         return as_deep_as_needed(uncollected(explained))(self.f)
 
     @cached_property

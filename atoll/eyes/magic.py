@@ -7,9 +7,11 @@ import ast
 import shlex
 from typing import Any
 
+from atoll.command_data import random_arguments
 from atoll.errors import Error
 from atoll.errors.misuse import Misuse
 from atoll.function import Function
+from atoll.roofline import median
 
 HELP = "usage: %%atoll [--explain] [--memory] [--loops] [--time] [n=1000 ...]"
 
@@ -64,9 +66,6 @@ def said(f: Function, wanted: argparse.Namespace) -> str:
     if wanted.memory:
         parts.append(str(f.memory()))
     if wanted.time:
-        from atoll.command_data import random_arguments
-        from atoll.roofline import median
-
         arguments = random_arguments(f, wanted.sizes)
         f(*arguments)
         parts.append(f"{f.name}: {median(lambda: f(*arguments)) * 1e3:.4g} ms")

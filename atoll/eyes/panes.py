@@ -6,8 +6,11 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from atoll.ainf import ir
 from atoll.errors import Error
 from atoll.function import Function
+from atoll.loops import ir as lp
+from atoll.lower.make import chosen, compiled_loops
 from atoll.origins import Row, in_words
 from atoll.sizes import Atom
 from atoll.stages import rows, text_of
@@ -58,10 +61,7 @@ def own_part(found: list[Row]) -> list[Row]:
 
 def reasons(looked: Looked) -> dict[int, list[str]]:
     """Why values are stored, fused, checked or copied, by line of the source."""
-    from atoll.ainf import ir
     from atoll.core.needs import needs_functions
-    from atoll.loops import ir as lp
-    from atoll.lower.make import chosen, compiled_loops
     from atoll.plan.fuse import Fuser
     from atoll.plan.inplace import plan_block
     from atoll.plan.override import planned

@@ -18,6 +18,8 @@ import time
 from pathlib import Path
 from typing import Any, TextIO
 
+from atoll.errors import Error
+
 Data = dict[str, Any]
 ON_THE_CLOCK = 6  # seconds for each second of processor time that a question may take
 STARTING = 60.0  # seconds a process may take to start
@@ -203,8 +205,6 @@ class Answers:
 
 def main() -> None:
     """Answer requests until there are none. What programs print goes nowhere and what they read is empty: the pipes are ours. Garbage is collected while nobody waits."""
-    from atoll.errors import Error
-
     out, given = os.fdopen(os.dup(1), "w", encoding="utf-8"), os.fdopen(os.dup(0), encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -10,9 +10,10 @@ from atoll.backends.c.emit import JIT
 from atoll.backends.c.emit import Emitter as LoopEmitter
 from atoll.functions import ir
 from atoll.functions.extern import Extern
-from atoll.functions.kernels import Kernel, element_rep
+from atoll.functions.kernels import Kernel, element_rep, leaf_types
 from atoll.functions.operators import Operator
 from atoll.loops import ir as lp
+from atoll.lower.make import make_loops, printed_loops
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot
 from atoll.types.dtypes import DTYPES, I64
@@ -130,8 +131,6 @@ class Operators:
 
     def compiled(self, kernel: Kernel) -> tuple[int, int, lp.Function]:
         if kernel not in self.kernels:
-            from atoll.lower.make import make_loops, printed_loops
-
             loops = printed_loops(kernel.opaque, make_loops(kernel.opaque))
             for c in loops.consts:
                 c.name = f"{kernel.name}_{c.name}"
@@ -147,8 +146,6 @@ class Operators:
 
 
 def _leaf_counts(kernel: Kernel) -> list[int]:
-    from atoll.functions.kernels import leaf_types
-
     return [len(leaf_types(t)) for _, t in kernel.fn.params]
 
 

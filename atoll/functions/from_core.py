@@ -22,17 +22,18 @@ from atoll.core import ir as core
 from atoll.core.needs import first_order, has_data
 from atoll.core.portable import has_own
 from atoll.core.prims import PRIMS
-from atoll.core.rewrite import walk
+from atoll.core.rewrite import transform, walk
 from atoll.errors import NOWHERE, Span, fail
 from atoll.functions import arrays, ir
 from atoll.functions.builder import Builder, Env, Val, leaves, variables
 from atoll.functions.extern import extern
+from atoll.functions.from_core_loops import array_value, light
 from atoll.functions.from_core_match import inject, match, match_value
 from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_operator, leaf_rep, leaf_types, make_kernel
 from atoll.functions.operators import cast, check, fits, scalar
 from atoll.sizes import Poly, Quot, Sym
 from atoll.sizes.machine import bounds
-from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of
+from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of, sizes_in
 from atoll.types.unions import type_key
 
 
@@ -208,7 +209,6 @@ class Translator:
         how: Callable[[Translator, Any, Env, Builder], Val] | None = _LIGHT.get(type(e))
         if how is not None:
             return how(self, e, env, b)
-        from atoll.functions.from_core_loops import array_value
 
         return array_value(self, e, env, b)
 
@@ -295,8 +295,6 @@ class Translator:
 
     def call(self, e: core.Call, env: Env, b: Builder) -> Val:
         if self.in_kernel(e):
-            from atoll.functions.from_core_loops import array_value
-
             return array_value(self, e, env, b)
         fn, args = self.call_parts(e, env, b)
         result = variables(e.type, e.fn.name)
@@ -370,7 +368,6 @@ class Translator:
     def is_array_code(self, stmt: core.Stmt) -> bool:
         if not isinstance(stmt, (core.Bind, core.Open)) or not self.first_order(stmt):
             return False
-        from atoll.functions.from_core_loops import light
 
         return heavy(stmt.value) and not light(stmt.value)
 
@@ -477,9 +474,6 @@ def _unit(stmt: core.Stmt, span: Span) -> core.Block:
 
 def _mentioned(part: Any) -> set[Sym]:
     """Symbols a statement or expression mentions, in values and in sizes."""
-    from atoll.core.rewrite import transform
-    from atoll.types.types import sizes_in
-
     found: set[Sym] = {node.sym for node in walk(part) if isinstance(node, core.Var)}
 
     def poly(p: Poly) -> Poly:

@@ -16,7 +16,7 @@ from atoll.core.needs import first_order, grows
 from atoll.errors import Span
 from atoll.functions import arrays, ir
 from atoll.functions.builder import Builder, Env, Val, leaves, rebuild
-from atoll.functions.kernels import element_rep, leaf_types
+from atoll.functions.kernels import element_rep, heavy, leaf_types
 from atoll.functions.operators import scalar
 from atoll.sizes import Poly, Sym
 from atoll.types.types import Array, Tuple, Type, elem_of, shape_of
@@ -38,8 +38,6 @@ def light(e: core.Expr) -> bool:
 
 
 def _has_heavy(e: core.Expr) -> bool:
-    from atoll.functions.kernels import heavy
-
     return heavy(e) and not light(e)
 
 

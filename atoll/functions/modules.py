@@ -29,6 +29,7 @@ from atoll.functions.kernels import leaf_rep, leaf_types
 from atoll.functions.native_text import generate_module
 from atoll.functions.pipeline import SELECTIONS, compile_away
 from atoll.functions.program import c_flags, externs
+from atoll.runtime.arguments import from_python, to_python
 from atoll.runtime.program import _print_to_json
 from atoll.runtime.toolchain import compile_c
 from atoll.sizes import Sym
@@ -170,8 +171,6 @@ class Unit:
 
     def run(self, name: str, values: tuple[Any, ...]) -> Any:
         """A function of the module on the interpreter's values: its code is all there is."""
-        from atoll.runtime.arguments import from_python, to_python
-
         module = load_module(self.path)
         fn: Function = getattr(module, name)
         given = [to_python(t, x) for (_, t), x in zip(fn.core.params, values, strict=True)]

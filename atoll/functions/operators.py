@@ -15,9 +15,11 @@ import numpy as np
 
 from atoll.ainf.ir import Site
 from atoll.core import portable
+from atoll.core.interpret import cast as convert
 from atoll.core.prims import PRIMS
 from atoll.functions.ir import BOOL_REP, Rep
 from atoll.types.dtypes import DTYPES
+from atoll.types.types import SCALARS
 
 
 class Stopped(Exception):
@@ -71,9 +73,6 @@ def cast(source: str, target: str) -> Operator:
     """A conversion between numbers; a float that is no integer of the target has been refused before."""
     key = ("cast", source, target)
     if key not in _made:
-        from atoll.core.interpret import cast as convert
-        from atoll.types.types import SCALARS
-
         _made[key] = Operator(
             f"{target}.of.{source}", (source,), (target,), lambda x: convert(x, SCALARS[target]), info=("cast", source, target)
         )
@@ -87,7 +86,7 @@ def fits(source: str, target: str) -> Operator:
         low, high = DTYPES[target].limits()
 
         def means(x: Any) -> Any:
-            whole = np.trunc(x)
+            whole = float(np.trunc(x))  # in f32 the limits would be rounded
             return np.bool_(low <= whole and (whole <= high if high < 2**53 else whole < float(high + 1)))
 
         _made[key] = Operator(f"fits.{target}.{source}", (source,), (BOOL_REP,), means, info=("fits", source, target))

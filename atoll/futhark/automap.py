@@ -18,6 +18,7 @@ from atoll.futhark import syntax as s
 from atoll.futhark.automap_text import desugared, inserted
 from atoll.futhark.env import Binding, Env, TypeAbbr
 from atoll.futhark.ftypes import Arr, Con, Fun, Prim, Rec, Sum, TVar, Type, prune
+from atoll.futhark.loop_types import as_expression
 from atoll.futhark.values import field_order
 from atoll.sizes import ZERO, poly
 
@@ -388,8 +389,6 @@ class Ranks:
         return t
 
     def exp_Loop(self, e: s.Loop) -> RankType:
-        from atoll.futhark.loop_types import as_expression
-
         start = self.exp(e.init if e.init is not None else as_expression(e.pat))
         high = self.exp(e.high) if e.kind != "while" else None
         before = dict(self.names)

@@ -6,19 +6,18 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from atoll.futhark.api import futhark
+from atoll.futhark.testing import test_file
+
 
 def functions(path: Path) -> dict[str, Any]:
     """The entry points of a file, by name."""
-    from atoll.futhark.api import futhark
-
     module = futhark(path)
     return {name: getattr(module, name) for name in dir(module)}
 
 
 def run_tests(path: Path, compiled: bool) -> int:
     """Run the test blocks; a line for each case that did not pass, and how many did."""
-    from atoll.futhark.testing import test_file
-
     outcomes = test_file(path, compiled)
     for o in outcomes:
         if o.state in ("failed", "rejected"):

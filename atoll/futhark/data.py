@@ -153,19 +153,20 @@ _BINARY = {b"  i8": "i1", b" i16": "i2", b" i32": "i4", b" i64": "i8", b"  u8": 
 
 
 def read_bytes(data: bytes) -> list[Any]:
-    """All values of a file: text, or Futhark's binary format (`b`, version 2, rank, type, sizes, elements), compressed or not."""
+    """All values of a file, each as text or in Futhark's binary format (`b`, version 2, rank, type, sizes, elements), compressed or not."""
     if data[:2] == b"\x1f\x8b":
         data = gzip.decompress(data)
-    if data.lstrip()[:2] != b"b\x02":
-        return read_values(data.decode("utf-8"))
     found: list[Any] = []
     at = 0
     while at < len(data):
-        if data[at : at + 1].isspace():
-            at += 1
-            continue
+        start = data.find(b"b\x02", at)  # no text has the byte 2
+        text = data[at:] if start < 0 else data[at:start]
+        found += read_values(text.decode("utf-8"))
+        at += len(text)
+        if start < 0:
+            break
         rank, kind = data[at + 2], data[at + 3 : at + 7]
-        if data[at : at + 2] != b"b\x02" or kind not in _BINARY:
+        if kind not in _BINARY:
             fail("E1409", name="test data", text="this is not Futhark's binary format, version 2")
         shape = np.frombuffer(data, "<i8", rank, at + 7)
         dtype = np.dtype("<" + _BINARY[kind])

@@ -6,11 +6,30 @@ from typing import Any
 
 from atoll.errors import NOWHERE, Error, fail
 from atoll.futhark import syntax as s
+from atoll.futhark.automap import automapped
 from atoll.futhark.causality import Causality
 from atoll.futhark.consume import Consumption
 from atoll.futhark.env import Binding, Env, arrows
 from atoll.futhark.expressions import Expressions
-from atoll.futhark.ftypes import F64, I32, I64, Con, DRef, DVar, Fun, Prim, TVar, Type, free_vars, prune, prune_dim, show
+from atoll.futhark.ftypes import (
+    F64,
+    I32,
+    I64,
+    Con,
+    Dim,
+    DRef,
+    DVar,
+    Fun,
+    Prim,
+    TVar,
+    Type,
+    free_vars,
+    map_dim,
+    map_type,
+    prune,
+    prune_dim,
+    show,
+)
 from atoll.futhark.inference import dims_of
 from atoll.futhark.recursion import check_uses
 
@@ -69,7 +88,6 @@ class Definitions(Expressions):
         self.afresh()
         if error.code != "E1403":
             raise error
-        from atoll.futhark.automap import automapped
 
         made = automapped(node, type_params, params, result, body, env)
         if made is None:
@@ -127,8 +145,6 @@ class Definitions(Expressions):
 
     def settle(self, t: Type) -> None:
         """Sizes that a constant's value knows are like names of this level."""
-        from atoll.futhark.ftypes import Dim, map_dim, map_type
-
         def leaf(d: Dim) -> Dim:
             if isinstance(d, DRef):
                 d.binding.level = min(d.binding.level, self.level)

@@ -31,6 +31,8 @@ from atoll.futhark.ftypes import (
     prune_dim,
 )
 from atoll.futhark.indexing import Indexing
+from atoll.futhark.loops import loop
+from atoll.futhark.recursion import called
 from atoll.futhark.representation import Later, _Unbound
 from atoll.futhark.values import Code, Fn, Frame, Record, V, case_number, sum_order
 from atoll.sizes import Poly, Sym, poly
@@ -149,8 +151,6 @@ class Elaborate(Indexing):
         b = use.binding
         node = b.node
         if isinstance(node, s.Def) and node.recursive:
-            from atoll.futhark.recursion import called
-
             return called(self, use, frame)
         outer = self.root if b.kind == "def" else frame.find(b)
         if outer is None:
@@ -433,8 +433,6 @@ class Elaborate(Indexing):
         self.stmts.append(ir.Assert(ok, "a range goes from its start to its end", self.span))
 
     def eval_Loop(self, e: s.Loop, frame: Frame) -> V:
-        from atoll.futhark.loops import loop
-
         return loop(self, e, frame)
 
 

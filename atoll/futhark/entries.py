@@ -11,7 +11,7 @@ from atoll.futhark import syntax as s
 from atoll.futhark.build import clean
 from atoll.futhark.builtins import Program
 from atoll.futhark.env import Binding, Use, arrows
-from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune, unsized
+from atoll.futhark.ftypes import Dim, DRef, Type, has_function, map_dim, map_type, prune, show, unsized
 from atoll.futhark.patterns import single_name
 from atoll.futhark.regular import bound_by
 from atoll.futhark.representation import Later, _Unbound
@@ -38,6 +38,9 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
     names = [single_name(pat) for pat in d.params] + [None] * (len(fns) - len(d.params))
     if any(has_function(fn.param) for fn in fns) or has_function(arrows(binding.type)[1]):
         fail("E1406", d.span, what="Entry point functions may not be higher-order")
+    given = [b for fn in fns for b in _sizes_of(fn.param)]
+    if any(b in binding.sizes and b not in given for b in _sizes_of(arrows(binding.type)[1])):
+        fail("E1404", d.span, found=show(arrows(binding.type)[1]), expected="sizes that the arguments or the value say", why="Entry point functions must not be size-polymorphic in their return type")
     for k, (fn, name) in enumerate(zip(fns, names, strict=True)):
         for b in _sizes_of(fn.param):
             if frame.find(b) is None:

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
-from atoll.futhark.ftypes import INTS, NUMBERS, PRIMS, Con, Dim, DVar, Fun, TVar, Type, map_dim, map_type, replaced
+from atoll.futhark.ftypes import INTS, NUMBERS, PRIMS, Con, Dim, DVar, Fun, TVar, Type, map_dim, map_type, prune, replaced
 
 KINDS = {"num": NUMBERS, "int": INTS, "bits": (*INTS, "bool"), "prim": PRIMS}
 
@@ -141,8 +141,6 @@ def instantiate(binding: Binding, level: int, span: Span) -> Use:
 
 def arrows(t: Type) -> tuple[list[Fun], Type]:
     """The parameters of a curried function, and its result."""
-    from atoll.futhark.ftypes import prune
-
     found = []
     t = prune(t)
     while isinstance(t, Fun):

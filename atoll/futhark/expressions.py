@@ -7,6 +7,7 @@ from typing import Any
 from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Binding, Env, substitute
+from atoll.futhark.exhaustive import require_complete, require_irrefutable
 from atoll.futhark.ftypes import (
     BOOL,
     FLOATS,
@@ -315,8 +316,6 @@ class Expressions(LoopTypes):
                 fail("E1406", span, what=f"The name {size.name} is also bound as a size")
 
     def irrefutable(self, p: Any) -> None:
-        from atoll.futhark.exhaustive import require_irrefutable
-
         self.later.append(lambda: require_irrefutable(p))
 
     later: list[Any]
@@ -360,7 +359,6 @@ class Expressions(LoopTypes):
             result = t if result is None else self.join(result, t, body.span)
         assert result is not None
         self.no_function(result, e.span, "the result of `match`")
-        from atoll.futhark.exhaustive import require_complete
 
         self.later.append(lambda: require_complete(e))
         return result

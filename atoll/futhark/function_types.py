@@ -13,13 +13,11 @@ from atoll.futhark.ftypes import (
     DVar,
     Fun,
     Type,
-    free_vars,
     map_dim,
     map_type,
-    prune_dim,
     show,
 )
-from atoll.futhark.inference import Inference
+from atoll.futhark.inference import Inference, mentions
 from atoll.futhark.patterns import bound, single_name
 from atoll.futhark.unify import BOTTOM
 
@@ -49,6 +47,7 @@ class FunctionTypes(Inference):
 
             result_diet: list[Any] = []
             declared = self.type_exp(result, scope, anonymous, result_diet)
+            self.of_whole_parameters(declared, typed, result.span)
             fresh_result = result_diet[0] if result_diet else False
             made += self.exists
             explicit_sizes = list(self.exists)
@@ -60,10 +59,7 @@ class FunctionTypes(Inference):
             free = {id(b): DVar(self.level) for b in made}
             self.equal(found, substitute(declared, {}, {**free}), body.span)
             self.given.extend(free.values())
-            of_params: list[DVar] = []
-            for _, pt, _ in typed:
-                free_vars(pt, [], of_params)
-            anonymous_ones = {key: d for key, d in free.items() if key not in explicit and (not isinstance(prune_dim(d), DVar) or prune_dim(d) in of_params)}
+            anonymous_ones = {key: d for key, d in free.items() if key not in explicit}
             t = substitute(declared, {}, {**anonymous_ones})  # what [] stands for is found out
             made = [b for b in made if id(b) not in anonymous_ones]
         else:
@@ -85,6 +81,18 @@ class FunctionTypes(Inference):
             for b in (*(n for n in names if n is not None), *made):
                 b.level = BOTTOM  # outside, they are names of the type only
         return t
+
+    def of_whole_parameters(self, declared: Type, typed: list[Any], span: Any) -> None:
+        """A declared result has no size that is a part of a parameter: outside, the part has no name."""
+        inner = [b for p, _, _ in typed for b in bound(p) if b is not single_name(p)]
+
+        def dim(d: Dim) -> Dim:
+            for b in inner:
+                if mentions(d, {id(b)}):
+                    fail("E1404", span, found=show(declared), expected="sizes that are known outside", why=f'The return type annotation refers to the name "{b.name}", which is bound to an inner component of a function parameter')
+            return d
+
+        map_type(declared, lambda x: None, dim)
 
     def causal(self, typed: list[Any], start: int) -> None:
         """A parameter has no size that is only known later: of a later parameter, or made in the body."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
+from atoll.core.slices import slice_type
 from atoll.errors import fail
 from atoll.futhark import syntax as s
 from atoll.futhark.env import feature
@@ -56,7 +57,6 @@ class Indexing(Representation):
                 inner_type = self.shape(inner_type.elem, frame)
             part = self.named(self.taken(array, items))
             new = self.updated(part, inner_type, steps[1:], new, frame)
-        from atoll.core.slices import slice_type
 
         wanted = slice_type(array.type, list(items))
         value = self.resized(self.reify(new), wanted, "what is written has the size of where it is written")
@@ -143,8 +143,6 @@ class Indexing(Representation):
 
     def taken(self, array: ir.Expr, items: list[Any]) -> V:
         if any(isinstance(i, ir.Range) for i in items):
-            from atoll.core.slices import slice_type
-
             return Code(ir.Slice(array, tuple(items), type=slice_type(array.type, list(items)), span=self.span))
         e = array
         for i in items:

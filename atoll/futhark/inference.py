@@ -23,6 +23,7 @@ from atoll.futhark.ftypes import (
     free_vars,
     has_function,
     key_of_dim,
+    map_dim,
     map_type,
     names_in,
     prune,
@@ -32,7 +33,7 @@ from atoll.futhark.ftypes import (
     show_dim,
 )
 from atoll.futhark.patterns import Patterns
-from atoll.futhark.unify import unify
+from atoll.futhark.unify import _dims, unify
 
 
 class Inference(Patterns):
@@ -99,7 +100,6 @@ class Inference(Patterns):
                 if pair in seen:
                     return Arr(seen[pair], self.join(x, y, span, seen))
                 late: list[Any] = []
-                from atoll.futhark.unify import _dims
 
                 if _other(d, e) or _other(e, d):
                     late.append(None)
@@ -133,6 +133,7 @@ class Inference(Patterns):
             return result
         if not isinstance(fn, Fun):
             fail("E1403", span, found=show(fn), expected="a function", why="Cannot apply it as a function, as it has type: " + show(fn))
+        older = {key for t in (fn, arg) for part in size_uses(t) for key in part} if has_function(arg) else None
         self.equal(arg, fn.param, arg_exp.span if arg_exp is not None else span)
         sizes: dict[int, Dim] = {id(b): DRef(self.unknown(b.name)) for b in fn.exists}
         if fn.name is not None:
@@ -140,7 +141,19 @@ class Inference(Patterns):
                 sizes[id(fn.name)] = self.dim_of_checked(arg_exp)
             else:
                 sizes[id(fn.name)] = DRef(self.unknown())
-        return substitute(fn.result, {}, sizes)
+        left = substitute(fn.result, {}, sizes)
+        made = {id(d.binding) for b in fn.exists if isinstance(d := sizes[id(b)], DRef)}
+        if made or older is not None:
+            self.no_size_to_come(left, made, older, span)
+        return left
+
+    def no_size_to_come(self, t: Type, made: set[int], older: set[int] | None, span: Span) -> None:
+        """What is left of a function asks for no argument whose size only a call makes: this one (`made`), or one of a function that it was given.
+        A size that the value itself has is known with it, and so are `older` ones."""
+        has, asked = size_uses(t)
+        for key, b in asked.items():
+            if key not in has and (key in made or (older is not None and b.born == -1 and key not in older)):
+                fail("E1404", span, found=show(t), expected="sizes that are known before", why="Existential size would appear in function parameter of return type: a function is given that returns a size which only its calls know, and another one takes it. Apply them one after the other, as with |>")
 
     def is_size(self, e: Any) -> bool:
         """Whether an argument can be written as a size."""
@@ -225,6 +238,30 @@ def dims_of(t: Type) -> list[Dim]:
 
     map_type(t, lambda x: x if isinstance(x, (Fun, Con, TVar)) else None, dim)
     return found
+
+
+def size_uses(t: Type) -> tuple[dict[int, Binding], dict[int, Binding]]:
+    """The names in sizes of a type: of the value itself, and of what functions in it take. Sizes of what a function returns exist with each result,
+    so that functions in the result may ask for them."""
+    has: dict[int, Binding] = {}
+    asked: dict[int, Binding] = {}
+
+    def leaf(d: Dim) -> Dim:
+        if isinstance(d, DRef):
+            has[id(d.binding)] = d.binding
+        return d
+
+    def function(x: Type) -> Type | None:
+        if not isinstance(x, Fun):
+            return None
+        for part in size_uses(x.param):
+            asked.update(part)
+        own, later = size_uses(x.result)
+        asked.update({key: b for key, b in later.items() if key not in own})
+        return x
+
+    map_type(t, function, lambda d: map_dim(d, leaf))
+    return has, asked
 
 
 def show_dims(dims: list[Dim]) -> str:

@@ -4,28 +4,33 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.errors import fail
+from atoll.errors import Span, fail
 from atoll.futhark import syntax as s
+from atoll.futhark.aliases import variables
 from atoll.futhark.env import Binding, Env
 from atoll.futhark.ftypes import (
     BOOL,
     INTS,
     Arr,
+    DExp,
     Dim,
     DRef,
     DVar,
     Rec,
     Type,
+    leaves_of,
+    map_dim,
     map_type,
     prune,
     prune_dim,
     same_dim,
     show,
+    show_dim,
 )
 from atoll.futhark.function_types import FunctionTypes
-from atoll.futhark.inference import _made, dims_of, show_dims
+from atoll.futhark.inference import _made, dims_of, mentions, show_dims
 from atoll.futhark.patterns import bound
-from atoll.futhark.unify import Mismatch, unify
+from atoll.futhark.unify import Mismatch, _dims, unify
 
 
 class LoopTypes(FunctionTypes):
@@ -39,6 +44,7 @@ class LoopTypes(FunctionTypes):
         self.no_function(t, e.span, "a loop's state")
         before = self.clock
         at_start, own = dims_of(start), dims_of(t)
+        open_ = [d for d in map(prune_dim, own) if isinstance(d, DVar)]
         for have, want in zip(at_start, own, strict=True):
             want = prune_dim(want)
             if not isinstance(want, DVar) and not isinstance(prune_dim(have), DVar) and not same_dim(want, have):
@@ -59,6 +65,8 @@ class LoopTypes(FunctionTypes):
         if e.var is not None:
             hidden += bound(e.var)
         result = self.exp(e.body, inner)
+        self.own_names(e, open_, hidden)
+        wanted = fresh_dims(own, self.level)
         groups: dict[int, int] = {}
         given = dims_of(result)
         for k, d in enumerate(own if len(own) == len(given) else []):
@@ -72,6 +80,7 @@ class LoopTypes(FunctionTypes):
         except Mismatch as problem:
             fail("E1403", e.body.span, found=show(result), expected=show(t), why=f"the loop's body must give the type of its state: {problem}")
         self.loop_sizes(e, own, dims_of(result), before)
+        self.starts(e.init.span, env, t, at_start, wanted)
         made = self.loop_type(t, start, result)
         return self.hide(made, hidden)
 
@@ -82,13 +91,28 @@ class LoopTypes(FunctionTypes):
             if isinstance(d, DRef) and d.binding.kind == "size" and d.binding.born > before and not same_dim(d, result[k]):
                 fail("E1404", e.body.span, found=show_dims(result), expected=show_dims(own), why="the size of the loop's state is only known inside the loop body")
 
+    def own_names(self, e: s.Loop, sizes: list[DVar], names: list[Binding]) -> None:
+        """A size of the state is older than the loop's variables: no round can make it one of them."""
+        for d in sizes:
+            found = next((b for b in names if mentions(d, {id(b)})), None)
+            if found is not None:
+                fail("E1404", e.body.span, found=show_dim(d), expected="a size that is known before the loop", why=f'scope-violation: "{found.name}" is not in scope where the sizes of the loop\'s state are')
+
+    def starts(self, at: Span, env: Env, t: Type, at_start: list[Dim], wanted: list[Dim]) -> None:
+        """What the rounds ask of the state's sizes is asked of its start, as of the argument of a function that is the body."""
+        for have, want in zip(at_start, wanted, strict=True):
+            if (_made(want) and isinstance(prune_dim(have), DVar)) or _inside(want, env):  # a branch may give a size that only the round has: another one each round
+                continue
+            late: list[Any] = []
+            _dims(have, want, late)
+            if late:
+                fail("E1404", at, found=show_dims(at_start), expected=show(t), why=f"Initial loop values do not have expected type: {late[0]}")
+
     def loop_type(self, t: Type, start: Type, result: Type) -> Type:
         """The state's type after the loop: sizes that no round changes are those of the start."""
         t, start, result = prune(t), prune(start), prune(result)
         match t, start, result:
             case Arr(d, x), Arr(a, y), Arr(b, z):
-                from atoll.futhark.ftypes import prune_dim
-
                 d = prune_dim(d)
                 if isinstance(d, DVar):
                     if prune_dim(b) is not d:  # every round has another size
@@ -99,8 +123,6 @@ class LoopTypes(FunctionTypes):
                     return Arr(a, self.loop_type(x, y, z))
                 if not same_dim(d, a) and not (_made(d) and isinstance(prune_dim(a), DVar)):  # what a round needs of the size may say what it is made of: n * m of l * l
                     late: list[Any] = []
-                    from atoll.futhark.unify import _dims
-
                     _dims(d, a, late)
                 if same_dim(d, a) and same_dim(d, b):
                     return Arr(d, self.loop_type(x, y, z))
@@ -108,6 +130,18 @@ class LoopTypes(FunctionTypes):
             case Rec(fs), Rec(gs), Rec(hs) if fs.keys() == gs.keys() == hs.keys():
                 return Rec({f: self.loop_type(fs[f], gs[f], hs[f]) for f in fs})
         return t
+
+
+def _inside(d: Dim, env: Env) -> bool:
+    """Whether a size is about variables that do not exist where the loop begins."""
+    names = [b for x in leaves_of(d) for b in ([x.binding] if isinstance(x, DRef) else variables(x.exp) if isinstance(x, DExp) else [])]
+    return any(b.kind != "size" and env.find("values", b.name) is not b for b in names)
+
+
+def fresh_dims(dims: list[Dim], level: int) -> list[Dim]:
+    """The same sizes with new variables for those that are open, one for each."""
+    new: dict[int, DVar] = {}
+    return [map_dim(d, lambda x: new.setdefault(id(x), DVar(level)) if isinstance(x, DVar) else x) for d in dims]
 
 
 def as_expression(p: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.futhark import syntax as s
-from atoll.futhark.build import clean
+from atoll.futhark.build import clean, record_order
 from atoll.futhark.env import feature
 from atoll.futhark.values import Code, Frame, Record, V
 from atoll.sizes import Sym, poly
@@ -16,8 +16,6 @@ from atoll.types.types import BOOL_T, I64_T, map_sizes, sizes_in
 
 def leaves(v: V) -> list[ir.Expr]:
     if isinstance(v, Record):
-        from atoll.futhark.build import record_order
-
         return [x for f in record_order(v) for x in leaves(v.fields[f])]
     assert isinstance(v, Code), v
     return [v.e]
@@ -26,8 +24,6 @@ def leaves(v: V) -> list[ir.Expr]:
 def like(v: V, parts: list[ir.Expr]) -> V:
     """A value of the same form, from its leaves."""
     if isinstance(v, Record):
-        from atoll.futhark.build import record_order
-
         return Record({f: like(v.fields[f], parts) for f in record_order(v)})
     return Code(parts.pop(0))
 
@@ -35,8 +31,6 @@ def like(v: V, parts: list[ir.Expr]) -> V:
 def split(b: Any, v: V, form: V) -> list[ir.Expr]:
     """The leaves of a value, cut as another one is."""
     if isinstance(form, Record):
-        from atoll.futhark.build import record_order
-
         if isinstance(v, Record):
             return [x for f in record_order(form) for x in split(b, v.fields[f], form.fields[f])]
         e = b.name(b.reify(v))

@@ -9,8 +9,9 @@ from typing import Any
 from atoll.errors import NOWHERE, Span, fail
 from atoll.futhark import syntax as s
 from atoll.futhark.definitions import Definitions
-from atoll.futhark.env import Binding, Env, Functor, Module, Sig, TypeAbbr, instantiate, substitute
+from atoll.futhark.env import Binding, Env, Functor, Module, Sig, TypeAbbr, arrows, instantiate, substitute
 from atoll.futhark.ftypes import I64, Con, Dim, DRef, Fun, Type, has_function, map_type, prune, prune_dim, show
+from atoll.futhark.parse import parse
 from atoll.futhark.unify import Mismatch, unify
 
 
@@ -120,7 +121,6 @@ class Modules(Definitions):
         if not d.entry:
             return
         t: Any = binding.type
-        from atoll.futhark.env import arrows
 
         params, result = arrows(t)
         for fn in params:
@@ -146,7 +146,6 @@ class Modules(Definitions):
             return known
         if not file.is_file():
             fail("E1402", span, what="file", name=path)
-        from atoll.futhark.parse import parse
 
         self.files[key] = None
         decs = parse(file.read_text(encoding="utf-8"), str(file))

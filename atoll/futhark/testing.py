@@ -15,6 +15,7 @@ from atoll.core import values as v
 from atoll.core.rewrite import walk
 from atoll.errors import Error
 from atoll.errors.base import RunError
+from atoll.futhark.api import Module
 from atoll.futhark.blocks import Case, Spec, read_spec
 from atoll.futhark.data import random_values, read_bytes, read_values
 from atoll.types.types import Array, Index, Scalar, Tuple, Type, shape_of
@@ -40,8 +41,6 @@ def test_file(path: Path, compiled: bool = False) -> list[Outcome]:
 
 
 def run_spec(spec: Spec, text: str, path: Path, compiled: bool) -> list[Outcome]:
-    from atoll.futhark.api import Module
-
     try:
         module = Module(text, str(path), path.parent, frozenset(case.entry for case in spec.cases), tuning_of(path))
         made = {}

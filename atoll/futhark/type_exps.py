@@ -24,6 +24,9 @@ from atoll.futhark.ftypes import (
     Sum,
     Type,
     has_function,
+    map_dim,
+    map_type,
+    names_in,
     of_few_parts,
     prune,
     prune_dim,
@@ -138,6 +141,7 @@ class TypeExps:
                 for b in made_sizes:
                     scope.values[b.name] = b
                 result = self.type_exp(inner, scope, anonymous, diet)
+                self.witnessed(made_sizes, result, t.span)
                 self.opened(made_sizes)
                 return result
         raise AssertionError(t)
@@ -164,6 +168,21 @@ class TypeExps:
                     self.all_sized(x, env)
             case s.TUnique(inner):
                 self.all_sized(inner, env)
+
+    def witnessed(self, sizes: list[Binding], t: Type, span: Any) -> None:
+        """A size bound by ?[n]. is that of an array of the type, not only of what a function in it takes or gives."""
+        seen: set[int] = set()
+
+        def dim(d: Dim) -> Dim:
+            d = prune_dim(d)
+            if isinstance(d, DRef):
+                seen.add(id(d.binding))
+            return d
+
+        map_type(t, lambda x: x if isinstance(x, Fun) else None, dim)
+        for b in sizes:
+            if id(b) not in seen:
+                fail("E1406", span, what=f'Existential size "{b.name}" not used as array size')
 
     def opened(self, sizes: list[Binding]) -> None:
         """Sizes bound by ?[n]. in a type; the arrow around takes them."""
@@ -309,8 +328,6 @@ def consumed_in(e: Any) -> None:
 
 def _open_parameter(t: Any) -> bool:
     """Whether a parameter of a function has a size []."""
-    from atoll.futhark.ftypes import map_type
-
     found: list[Any] = []
 
     def dim(d: Dim) -> Dim:
@@ -325,8 +342,6 @@ def _open_parameter(t: Any) -> bool:
 
 
 def _occurring(t: Type, found: set[int]) -> None:
-    from atoll.futhark.ftypes import map_dim, map_type, names_in
-
     def leaf(d: Dim) -> Dim:
         if isinstance(d, DRef):
             found.add(id(d.binding))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from atoll.ainf.evaluate import raise_site
+from atoll.core import portable
 from atoll.core.interpret import cast, format_leaves
 from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift
 from atoll.core.prims import MONOIDS, PRIMS
@@ -21,8 +22,6 @@ from atoll.types.types import Scalar
 def meaning(op: str) -> Any:
     """What an operation means, one of our own functions too (loops/portable.py)."""
     if op.startswith("portable_"):
-        from atoll.core import portable
-
         return portable.meaning(op.removeprefix("portable_"))
     return PRIMS[op].means
 

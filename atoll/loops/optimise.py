@@ -54,6 +54,7 @@ from atoll.loops.recipes.searches import searches
 from atoll.loops.recipes.segments import segments
 from atoll.loops.recipes.several_rounds import several_rounds
 from atoll.loops.recipes.stream import stream
+from atoll.loops.recipes.strips import strips
 from atoll.loops.recipes.tall import tall
 from atoll.loops.recipes.tiles import tiles
 from atoll.loops.recipes.turned import turned
@@ -122,6 +123,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("early", "before checks are compared: the same element has one name then", lambda c: c.checks, plain(early)),
     Pass("same_checks", "before loops of checks are joined to others", lambda c: c.checks, plain(same_checks)),
     Pass("join_checks", "before checks leave their loops: both loops are then gone at once", lambda c: c.checks, plain(join_checks)),
+    Pass("strips", "before checks and tests leave loops: in a strip they step with the index", lambda c: c.interior, plain(strips)),
     Pass("hoist_checks", "before ranges are cut, so that what is cut is free of checks", lambda c: c.checks, plain(hoist_checks)),
     Pass("interior", "after checks are gone: only tests of the program itself cut a range", lambda c: c.interior, plain(interior), True),
     Pass("hoist_checks_again", "for checks that a test on an index kept inside", lambda c: c.checks and c.interior, lambda fn, w: hoist_checks(fn.body, w.decisions, again=True)),

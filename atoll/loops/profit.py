@@ -36,6 +36,7 @@ READS_LEFT = 0.75  # of the reads of a stencil, at most. Measured: a blur of 3 b
 # -- across, pairwise, tall, privatise: sums
 
 SIDE_BY_SIDE = 256  # bytes of sums that are made at once: four vectors, so that additions need not wait for each other
+SIDE_BY_SIDE_COMPLEX = 64  # the same of complex numbers, whose product takes as many operations as there would be vectors
 SUMMED = 256  # rounds of a sum of floats before they are added to the total: errors grow with this, not with the length
 PARTS = 8  # private copies; fixed, so that results do not depend on threads
 PART_ROWS = 64  # rows of a part of a tall matrix, at least
@@ -60,6 +61,7 @@ ANSWER_LEAST = 16  # rounds of which blocks are made at all
 # -- interior, segments, window: ranges
 
 CUT_STATEMENTS = 120  # of a loop that is copied for every part of its range
+STRIPS = 4  # loops inside of one whose rounds divide, for as many quotients
 CUTS = 6  # of one loop where indices go round or stop at an edge
 WINDOW_ROWS = 16  # rows of a window, at most
 ROWS_MADE_AGAIN = 8  # rows of a piece for every row that it makes again: an eighth more work at most

@@ -72,7 +72,7 @@ def mentions(x: Any) -> Counter[lp.Buffer]:
 
 def may_fail(stmts: lp.Stmts) -> bool:
     """Something in here can stop the program, or is seen from outside while it runs."""
-    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print)) for s in lp.walk(stmts))
+    return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print, lp.Helper, lp.CopyBuffer, lp.Product)) for s in lp.walk(stmts))
 
 
 def straight(stmts: lp.Stmts) -> bool:

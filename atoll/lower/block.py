@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from atoll.ainf import ir
+from atoll.ainf.scan_prim import line_refs
 from atoll.loops import ir as lp
 from atoll.lower.memory import BufferSink, Memory, Path, Sink, VarSink
 from atoll.lower.places import Place, Scope, VarPlace
@@ -73,8 +74,6 @@ class BlockLowerer(Memory):
             self.readers.setdefault(base, []).append(self.by_line[line])
 
     def _count_uses(self) -> dict[ir.Line, int]:
-        from atoll.ainf.scan_prim import line_refs
-
         counts: dict[ir.Line, int] = {}
         for line in self.block.lines:
             for ref in line_refs(line):

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.ainf import ir
+from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
 from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.walk import Known, every_block, in_turn, innermost_first, plain_parts
@@ -63,8 +64,6 @@ class FunctionLowerer:
     def buffer(
         self, hint: str, dtype: DType, extents: tuple[Poly, ...], kind: str, reason: str = "", span: Any = None, value: Any = None
     ) -> lp.Buffer:
-        from atoll.errors import NOWHERE
-
         return lp.Buffer(self.name(hint), dtype, extents, kind, reason, span or NOWHERE, value)
 
     def zero(self, dtype: DType) -> lp.Const:

@@ -6,23 +6,21 @@ exchanged after each round otherwise. The first value is copied in unless the lo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import exists_if
+from atoll.ainf.accessible import begins_if
 from atoll.ainf.identity import identity_of
 from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
+from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
 from atoll.lower.copies import note_copy, note_first, note_state
 from atoll.lower.exchanges import change_places
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.types.dtypes import I64
-
-if TYPE_CHECKING:
-    from atoll.lower.block import BlockLowerer
 
 
 class State:
@@ -58,7 +56,6 @@ def make_state(
             scope.add(lp.Declare(var, b.value(first.body, env, scope)))
             states.append(State(VarPlace(lp.Use(var)), None, var, b.fn.var(f"{name}_next", var.dtype)))
             continue
-        around = scope if outer is None or any(exists_if(ref) for ref in ir.operand_refs(first.body)) else outer
         extents = _axes(b, info, env, outer or scope)
         place = b.places.get((line, k))
         taken = (line, k) in b.inplace.takes
@@ -75,7 +72,11 @@ def make_state(
             state.unfilled = first
         elif not taken:
             note_copy(b, first, buffer, line.dims, b.inplace.copies.get((line, k)), line.span, bool(stage.conds))
+            tests = b.tests(begins_if(line, k), env, outer or scope)
+            around = (outer or scope).child(*tests) if tests else outer or scope
             b.fill(first, buffer, (), env, around)
+            if tests:
+                (outer or scope).close(tests, around)
         states.append(state)
     return states
 
@@ -196,8 +197,6 @@ def lower_inside(
     exchange: bool = False,
 ) -> BlockLowerer:
     """The lowerer of a body: parameters in their places, results to the next state."""
-    from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
-
     places: dict[tuple[ir.Line, int], Place] = dict(more)
     sinks: list[Sink] = []
     writable: set[ir.Line] = set()
@@ -381,8 +380,6 @@ def elements_at(b: BlockLowerer, prim: Any, env: Any, scope: Scope) -> dict[Any,
 
 def scatter_fold_code(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     """result[index] = op(result[index], element), in order."""
-    from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
-
     prim: ir.ScatterFold = stage.prim
     line = stage.line
     assert line is not None

@@ -8,12 +8,12 @@ from dataclasses import replace
 from atoll.core import ir
 from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
+from atoll.loops.check import check
 from atoll.loops.choices import USUAL, Choices, pinned
 
 
 def make_loops(fn: ir.Function, choices: Choices | None = None, in_memory: bool = True) -> lp.Function:
     """The loops of a core function. `in_memory`: elements that are sums may be added to in turn, which is good for caches and bad for threads."""
-    from atoll.loops.check import check
     from atoll.loops.portable import portable
     from atoll.lower.function import lower
     from atoll.plan.masks import with_masks

@@ -11,6 +11,7 @@ from typing import Any, Union
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of
+from atoll.ainf.scan_prim import line_refs
 from atoll.errors import NOWHERE, Span
 from atoll.loops import ir as lp
 from atoll.lower.labels import label_of
@@ -55,8 +56,6 @@ class Memory(Values):
 
     def all_refs_to(self, line: ir.Line) -> list[ir.Ref]:
         """Every reference to a line in this block and the blocks inside it, and in the results."""
-        from atoll.ainf.scan_prim import line_refs
-
         found = [ref for other in self.block.lines for ref in line_refs(other) if ref.line is line]
         for array in self.results:
             found += [ref for ref in ir.operand_refs(array.body) if ref.line is line]

@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
-from atoll.ainf.identity import is_read, read_arg
+from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.core.prims import MONOIDS
+from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
+from atoll.lower.block import BufferSink
 from atoll.lower.copies import REPLACES, RETURNED, note_copy
 from atoll.lower.places import AgainPlace, BufferPlace, Scope, VarPlace
 from atoll.lower.product_code import product_code
@@ -185,7 +187,7 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
     if isinstance(place, BufferPlace):
         index = place.index(tuple(b.translate(poly(d), env, scope) for d in line.dims))
         if line.dims and is_read(line):
-            note_copy(b, ir.Abs(line.dims, read_arg(line)), place.buffer, (), "{name} is read beside its update", line.span, bool(stage.conds))
+            note_copy(b, ir.Abs(line.dims, read_arg(line)), place.buffer, (), "{name} is read beside its update", (*line.origins, NOWHERE)[0], bool(stage.conds))
 
         def store(s: Scope) -> None:
             s.add(lp.Store(place.buffer, index, b.expression(line, env, s, 0)))
@@ -202,9 +204,6 @@ def _element(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
 
 
 def _store_result(b: BlockLowerer, stage: Stage, scope: Scope) -> None:
-    from atoll.ainf.identity import identity_of
-    from atoll.lower.block import BufferSink
-
     sink = b.sinks[stage.position]
     assert stage.target is not None
     env = b.env(stage)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.ainf import ir
 from atoll.ainf.guards import extents_at
 from atoll.ainf.identity import identity_of
+from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.lower.in_range import always_holds, in_range
 from atoll.lower.places import AgainPlace, BufferPlace, Place, Scope, VarPlace
@@ -273,8 +274,6 @@ class Values:
         return self.owner(line).places.get((line, result))
 
     def neutral(self, monoid: str, dtype: Any) -> lp.Const:
-        from atoll.core.prims import MONOIDS
-
         value = MONOIDS[monoid][1](dtype)
         if dtype is BOOL:
             return lp.Const(bool(value), dtype)

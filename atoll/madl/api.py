@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, plain
+from atoll.madl import graph as g
 from atoll.madl.binding import Arguments, bind, type_arguments, whole
 from atoll.madl.c_file import INDEX_BITS, CFile, Options
 from atoll.madl.compiled import Compiled
@@ -257,8 +258,6 @@ class Operator:
 
     def copies(self) -> list[str]:
         """Every copy the program makes, as it was written."""
-        from atoll.madl import graph as g
-
         return [node.target.text for node in g.scope_nodes(self.compiled.graph.body) if isinstance(node, g.Copy)]
 
     def c(self, **options: Any) -> str:

@@ -20,6 +20,7 @@ from atoll.madl.library import Library
 from atoll.madl.lower import CopyPiece, LoweredFile
 from atoll.madl.pieces import leaf_index, leaves_of
 from atoll.madl.represented import Enum, Fixed
+from atoll.making import fn
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import show
 from atoll.types.types import Scalar
@@ -31,8 +32,6 @@ _CALLED = frozenset("exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh t
 
 def as_function(library: Library, op: Compiled) -> Any:
     """The function of an operator."""
-    from atoll.making import fn
-
     expanded = compile_operator(library, op.operator, expand=True)
     return fn(source=_Text(expanded).text())
 

@@ -18,7 +18,7 @@ from atoll.madl import syntax as s
 from atoll.madl.environment import Env, Names
 from atoll.madl.represented import FIXED_HELP, Enum, Fixed, belongs, fixed_type
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, SYMBOLS
-from atoll.madl.typing import BOOL, INT, NAMES, Generic, Typer, Unknown, prune
+from atoll.madl.typing import BOOL, INT, NAMES, Generic, Reason, Typer, Unknown, prune
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.types import Array, Index, Scalar, Tuple, Type
 from atoll.views.functor import ONE, Functor
@@ -329,6 +329,4 @@ def _text(tree: g.Tree, op: g.Op) -> str:
 
 
 def _why(span: Span, a: Type, b: Type) -> Any:
-    from atoll.madl.typing import Reason
-
     return Reason(span, a, b)

@@ -13,9 +13,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from atoll.backends.c.emit import C99, Emitter
 from atoll.backends.c.prelude import sum_bytes
 from atoll.errors import Error, Span, fail
+from atoll.function import Function
 from atoll.loops import ir as lp
+from atoll.lower.make import make_loops
 from atoll.madl import syntax as s
 from atoll.madl.helps import near
 from atoll.madl.scheme import ChunkInfo, Port, Scheme
@@ -30,8 +33,6 @@ _loops: dict[Any, lp.Function] = {}
 
 def load(item: s.Import, folder: Path | None) -> dict[str, Any]:
     """The named functions of a Python file."""
-    from atoll.function import Function
-
     path = (folder or Path.cwd()) / item.file
     if not path.exists():
         fail("E0952", item.span, file=item.file, why="there is no such file", help=f"paths are taken from the folder of the program, here {(folder or Path.cwd()).resolve()}")
@@ -97,8 +98,6 @@ def scheme_of(name: str, function: Any, span: Span) -> Scheme:
 
 
 def loops_of(function: Any) -> lp.Function:
-    from atoll.lower.make import make_loops
-
     if function not in _loops:
         _loops[function] = make_loops(function.core)
     return _loops[function]
@@ -158,8 +157,6 @@ def workspace(loops: lp.Function) -> Poly:
 
 def kernel(scheme: Scheme, name: str) -> tuple[str, int]:
     """The C of the function, and the bytes it keeps on the stack."""
-    from atoll.backends.c.emit import C99, Emitter
-
     loops = loops_of(scheme.external)
     emitter = Emitter(loops, C99, name)
     offsets: dict[lp.Buffer, Poly] = {}

@@ -16,7 +16,7 @@ from atoll.madl.binding import check_requirements, given_size, solve
 from atoll.madl.c_interface import state_buffers
 from atoll.madl.oracle import Oracle
 from atoll.madl.plan import Plan
-from atoll.madl.typing import show_size_named
+from atoll.madl.typing import array_sizes, show_size_named
 from atoll.sizes import Atom
 
 if TYPE_CHECKING:
@@ -93,7 +93,6 @@ class Instance:
         for chunk in op.layout.params():
             if chunk.role != "state":
                 continue
-            from atoll.madl.typing import array_sizes
 
             for p in array_sizes(chunk.type):
                 before, now = p.evaluate({**self._sizes}), p.evaluate({**sizes})

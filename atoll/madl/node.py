@@ -21,10 +21,13 @@ from atoll import tree
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, calling
+from atoll.function import Function
 from atoll.madl.api import Module, Operator
 from atoll.madl.grammar import KEYWORDS
 from atoll.madl.instances import External
 from atoll.madl.library import Library
+from atoll.making import donate
+from atoll.types.types import Own, Tuple
 
 if TYPE_CHECKING:
     from atoll.check.certificate import Certificate
@@ -50,9 +53,6 @@ class Node:
     """A function with its state: `.step(..)` and `.reset()`. Called without arguments it makes another instance."""
 
     def __init__(self, step: Any, init: Any) -> None:
-        from atoll.function import Function
-        from atoll.types.types import Own, Tuple
-
         if not isinstance(step, Function):
             fail("E0960", name="at.node", text=f"takes an Atoll function (made with @at.fn), not {step!r}")
         core = step.core
@@ -90,8 +90,6 @@ class Node:
 
     def step(self, *args: Any) -> Any:
         """One cycle: the output. A state declared `own` is updated in its own memory."""
-        from atoll.making import donate
-
         state = donate(self._state) if self._owned else self._state
         self._state, output = self._step(state, *args)
         return output

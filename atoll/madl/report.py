@@ -19,6 +19,7 @@ from atoll.loops import ir as lp
 from atoll.madl import graph as g
 from atoll.madl.api import Module
 from atoll.madl.c_file import CFile, Options
+from atoll.madl.command import open_file
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
 from atoll.madl.needs import needs
 from atoll.madl.reach import most
@@ -230,8 +231,6 @@ def show_bytes(b: lp.Buffer) -> str:
 
 
 def report_file(path: Path, name: str | None, target: str, optimise: str, index: str) -> str:
-    from atoll.madl.command import open_file
-
     if target not in TARGETS:
         raise Misuse(f"there is no target {target} (there are: {', '.join(TARGETS)})")
     if not re.fullmatch(r"-O[0-3sz]", optimise):

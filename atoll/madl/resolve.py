@@ -19,6 +19,7 @@ from atoll.madl.known import Known
 from atoll.madl.represented import Fixed
 from atoll.madl.typing import BOOL, F64, INT, Generic, Unknown, array_sizes, leaves, prune, show_size_named, show_type, sizes_in
 from atoll.sizes import Poly, Sym, poly
+from atoll.sizes.prover import facts
 from atoll.types.dtypes import fits
 from atoll.types.types import Index, Scalar, Type
 
@@ -300,7 +301,6 @@ def _follows(el: Elaborator, p: Poly, scope: g.Scope) -> bool:
         return False
     bare = Known(el.graph)
     bare.sizes = ()
-    from atoll.sizes.prover import facts
 
     return facts(tuple(bare.ranges(indices))).proves(p)
 

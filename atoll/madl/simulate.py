@@ -19,6 +19,7 @@ from atoll.madl import graph as g
 from atoll.madl import mcdc
 from atoll.madl.api import Operator
 from atoll.madl.back_to_back import Caller
+from atoll.madl.binding import bind, check_requirements, given_size, solve
 from atoll.madl.compiled import Compiled
 from atoll.madl.meaning import Meaning
 from atoll.madl.oracle import Oracle
@@ -118,8 +119,6 @@ def _text(value: Any, t: Any) -> str:
 
 def measured_sizes(operator: Operator, names: list[str], sizes: dict[str, int]) -> dict[Any, int]:
     """The sizes of an operator: those given, and those that the columns of its arguments say."""
-    from atoll.madl.binding import check_requirements, given_size, solve
-
     op = operator.compiled
     equations = [(given_size(op, k), v, f"--size {k}") for k, v in sizes.items()]
     for wire in op.graph.arguments:
@@ -194,7 +193,6 @@ def run_on(operator: Operator, target: str, sizes: dict[Any, int], cycles: list[
         return [text.step(*args) for args in cycles]
     if target == "python":
         native = operator._native(())
-        from atoll.madl.binding import bind
 
         state = native.allocate(("state",), dict(sizes))
         native.reset(state, dict(sizes))

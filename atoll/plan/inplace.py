@@ -13,11 +13,13 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
+from atoll.ainf.scan_prim import refs
 from atoll.plan.contract import find_contractions
 from atoll.plan.dependences import Dependences, in_order
 from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, make_stages
+from atoll.sizes import poly
 
 
 @dataclass
@@ -213,10 +215,10 @@ def _conflicts(
         if (ref.line, ref.result) not in versions or is_base_read(ref, array):
             continue
         if not isinstance(prim, ir.Scatter):
-            scalars = {x for x in direct if not x.dims} & known.inlined_by(stage)
-            if not scalars:
+            parts = {x for x in direct if _is_a_part(x, versions)} & known.inlined_by(stage)
+            if not parts:
                 return "the loop also reads the array it starts from"
-            wanted |= scalars
+            wanted |= parts
             continue
         if not binders or reads_undisturbed(prim, ref.index, around):
             continue
@@ -235,6 +237,21 @@ def _conflicts(
             return "the old value is needed after the update"
         wanted |= early
     return wanted
+
+
+def _is_a_part(line: ir.Line, versions: set[tuple[ir.Line, int]]) -> bool:
+    """True when a line has an element for each of some elements of these arrays (one of them, a row, every other one): kept, it is no more than a copy of them all."""
+    return any((ref.line, ref.result) in versions and not _is_whole(ref, line.dims) and _is_injective(ref, line.dims) for ref in refs(line.prim))
+
+
+def _is_whole(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
+    """A read of every element at its own place."""
+    return ref.index == tuple(map(poly, dims)) and ref.line.extents(ref.result) == tuple(b.extent for b in dims)
+
+
+def _is_injective(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
+    """Each of these indices alone moves one of the places of the read, so no two rounds read one element."""
+    return all(any(index.leaves() & set(dims) == {b} and index.coefficient(b) for index in ref.index) for b in dims)
 
 
 def is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:

@@ -27,6 +27,7 @@ REPEATED = 4  # what computing a row's scalar again for every element may cost; 
 WASTED = 32  # operations that computing a line anew at each of its uses may cost in all;
 WASTED_BY_ADJOINTS = 14  # in a reverse sweep, whose readers are in loops of their own more often,
 WASTED_IN_BRANCHES = 12  # and where every reader computes it in a branch of its own
+WASTED_AT_PLACES = 512  # of an array of which a few places are read: keeping it would cost all of them
 _CHEAP = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent)
 _SOURCES = (ir.Input, ir.Param, ir.ConstArray)
 
@@ -96,6 +97,7 @@ class Inlining:
                 if _is_invariant(ref, array.binders):
                     repeated.add(ref.line)
         self._inlined: set[ir.Line] = set()
+        self._at_places = _read_at_places(self.lines, results, forced)
         again: dict[ir.Line, int] = {}
         depth: dict[ir.Line, int] = {}
         loads: dict[ir.Line, int] = {}
@@ -120,9 +122,10 @@ class Inlining:
             invariant = line in repeated and cost >= (1 if not line.dims else REPEATED - 1 if many else REPEATED)
             stencil = many and cost >= 3 and len({index for _, index in seen if any(map(_is_shifted, index))}) > 1
             loads[line] = sum(loads.get(ref.line, 1) for ref in set(line_refs(line)))
-            alike = line in every_round and cost > 0 and cost + loads[line] - 1 >= (1 if not line.dims else REPEATED)
+            alike = line in every_round and cost > 0 and not _steps(line) and cost + loads[line] - 1 >= (1 if not line.dims else REPEATED)
             depth[line] = 1 + deep
-            stage = depth[line] > DEEP or heavy or invariant or alike or stencil or (own >= HEAVY and not line.dims)
+            kept = heavy or invariant or alike or stencil
+            stage = depth[line] > DEEP or (kept and line not in self._at_places) or (own >= HEAVY and not line.dims)
             if line.keep is not None and line.keep[0] == "inline":
                 stage = False
                 if cost > MOST:
@@ -147,7 +150,7 @@ class Inlining:
                 continue
             readers = [by_id.get(user) for user, _ in uses.get(line, ())]
             times[line] = sum(times[reader] if reader in self._inlined else 1 for reader in readers)
-            most = WASTED_IN_BRANCHES if line.conds else WASTED_BY_ADJOINTS if line.reverse else WASTED
+            most = WASTED_AT_PLACES if line in self._at_places else WASTED_IN_BRANCHES if line.conds else WASTED_BY_ADJOINTS if line.reverse else WASTED
             if line.keep is None and cost[line] * (times[line] - 1) >= most:
                 self._inlined.remove(line)
                 self.stages.add(line)
@@ -185,6 +188,35 @@ class Inlining:
                     queue += ir.operand_refs(checked_value(ref))
         return list(found)
 
+    def bounds(self, refs: Iterable[ir.Ref]) -> set[Poly]:
+        """The bounds of computed indices among these references and what is inlined for them, apart from constants that leave room for an index."""
+        found: set[Poly] = set()
+        seen: set[ir.Line] = set()
+        queue = list(refs)
+        while queue:
+            ref = queue.pop()
+            bound = ref.line.results[ref.result].bound
+            if bound is not None and (bound.const() or 0) <= 0 and not isinstance(ref.line.prim, (*_SOURCES, ir.Check)):
+                found.add(bound)
+            if ref.line not in seen and (ref.line in self._inlined or computed_again(ref.line)):
+                seen.add(ref.line)
+                queue += line_refs(ref.line)
+        return found
+
+
+def _read_at_places(lines: list[ir.Line], results: list[ir.Abs], forced: set[ir.Line]) -> set[ir.Line]:
+    """Lines of arrays of which only a few places are read, also by way of others of that kind: x[a[t]], of what x is after some updates."""
+    whole: set[ir.Line] = {ref.line for array in results for ref in ir.operand_refs(array.body) if set(array.binders) & ref.leaves()}
+    found: set[ir.Line] = set()
+    for line in reversed(lines):
+        few = line not in whole and line not in forced and isinstance(line.prim, _CHEAP) and any(d.extent.const() is None for d in line.dims)
+        if few:
+            found.add(line)
+        loops = {*own_binders(line.prim), *(() if few else line.dims)}
+        inside = bool(blocks(line.prim))
+        whole.update(ref.line for ref in line_refs(line) if inside or loops & ref.leaves())
+    return found
+
 
 def computed_again(line: ir.Line) -> bool:
     """A checked index that is not kept for other loops: after the check they compute its value again."""
@@ -203,6 +235,14 @@ def _is_invariant(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
     used = ref.leaves()
     outer = [b in used for b in loops]
     return False in outer and True not in outer[outer.index(False) :]
+
+
+def _steps(line: ir.Line) -> bool:
+    """A quotient or remainder of an index by a number: rounds are cut where it becomes another (loops/transform/strips.py), so that making it takes less than reading it."""
+    if not isinstance(line.prim, ir.Op) or line.prim.name not in ("floordiv", "mod"):
+        return False
+    value, size = line.prim.args
+    return isinstance(value, ir.IndexValue) and sum(value.poly.coefficient(b) == 1 for b in line.dims) == 1 and not any(isinstance(leaf, ir.Binder) for ref in ir.operand_refs(size) for leaf in ref.leaves())
 
 
 def _overlaps(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
@@ -243,7 +283,26 @@ def make_stages(
         stage = Stage(first + len(stages), None, array.binders, (), (), array, k)
         stage.refs = inlining.reads(_abs_refs(array))
         stages.append(stage)
+    _wait_for_checks(stages, inlining)
     return stages
+
+
+def _wait_for_checks(stages: list[Stage], inlining: Inlining) -> None:
+    """x % n is less than n, and argmax(x) than len(x), only where a check before has seen that n is not 0: what reads or writes there waits for such checks."""
+    checks: list[Stage] = []
+    for stage in stages:
+        if isinstance(stage.prim, ir.Check) and stage.prim.value is None:
+            checks.append(stage)
+        elif checks:
+            rounds = {b.extent for b in (*stage.dims, *stage.inner)}
+            bounds = inlining.bounds(line_refs(stage.line) if stage.line is not None else _abs_refs(stage.target)) - rounds  # type: ignore[arg-type]
+            stage.after.update(check.number for check in checks if any(_is_about(check.prim, bound) for bound in bounds))
+
+
+def _is_about(check: ir.Check, bound: Poly) -> bool:
+    """Whether a check may be why there is an index below this bound: it asks for the sizes in it, or for values."""
+    sizes = {leaf for leaf in bound.leaves() if not isinstance(leaf, ir.Binder)}
+    return any(c.poly is None or sizes <= c.poly.leaves() for c in check.conds)
 
 
 def _extent_refs(binders: tuple[ir.Binder, ...]) -> list[ir.Ref]:

@@ -17,7 +17,7 @@ from atoll.core.interpret_data import Data
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.runtime.elsewhere import refuse_elsewhere
-from atoll.types.dtypes import DType, fits
+from atoll.types.dtypes import DType, by_numpy, fits
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, flatten, shape_of
 from atoll.types.unions import has_data
 
@@ -226,8 +226,6 @@ def _short(number: Any) -> str:
 
 
 def _dtype_words(dtype: Any) -> str:
-    from atoll.types.dtypes import by_numpy
-
     known = by_numpy(dtype)
     return known.name if known is not None else str(dtype)
 

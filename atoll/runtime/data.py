@@ -15,6 +15,7 @@ import numpy as np
 from atoll.core import values as v
 from atoll.core.interpret_data import Data
 from atoll.errors import fail
+from atoll.runtime.arguments import _instance, convert
 from atoll.runtime.measure import Measured, Part, Where
 from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, array, dtype_of, flatten, shape_of
 from atoll.types.unions import type_key
@@ -326,8 +327,6 @@ def make_python(t: Union, k: int, fields: list[Any]) -> Any:
 
 def shown(t: Type, value: Any) -> Any:
     """A value as Python sees it: library types in their Python form."""
-    from atoll.runtime.arguments import _instance
-
     sizes, elem = shape_of(t)
     if isinstance(elem, (Tuple, Record)):
         items = [shown(array(item, sizes), x) for item, x in zip(elem.items, value, strict=True)]
@@ -350,8 +349,6 @@ def _numbers(t: Union) -> Any | None:
 
 def _column(fn: str, where: str, value: Any, dtype: Any) -> np.ndarray[Any, Any]:
     """The words of a list of numbers."""
-    from atoll.runtime.arguments import convert
-
     kind = {"i": int, "f": float, "b": bool}.get(dtype.kind)
     whole = dtype.name in ("i64", "f64", "bool")
     if whole and isinstance(value, list) and all(type(x) is kind for x in value):

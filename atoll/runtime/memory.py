@@ -11,6 +11,7 @@ from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
 from atoll.lower.copies import EVERY_ROUND, SOME_ROUNDS
+from atoll.lower.make import compiled_loops
 from atoll.sizes import Poly, poly
 from atoll.types.types import flatten
 
@@ -163,8 +164,6 @@ def _mentions(x: object, buffer: lp.Buffer) -> int:
 
 def refuse_copies(fn: core.Function, returned: Span = NOWHERE) -> None:
     """copies="explicit": every array is copied no more often than at.copy wrote it, unless the caller may give it away."""
-    from atoll.lower.make import compiled_loops
-
     loops = compiled_loops(fn)
     seen: dict[object, int] = {}
     for c in _copies(loops):
@@ -184,6 +183,8 @@ def repeated(loops: lp.Function) -> list[tuple[str, Span]]:
         if seen[c.array] <= c.allowed or not c.each.startswith((EVERY_ROUND, SOME_ROUNDS)) or not c.span.line or c.bytes.const() is not None:
             continue
         meant = f"write at.copy({c.name})" if c.name.isidentifier() else "write at.copy"
+        if c.bytes != bytes_of(c.source):  # a row of an array, say: the copy to write is that of the row
+            meant = f"write {c.target.shown} = at.copy(...)" if c.target.shown.isidentifier() else "write at.copy of that part"
         text = f"{loops.name} copies {lp.in_words(c.bytes)} bytes here {c.each}: {c.reason}. If that is meant, {meant}; if not, take what is needed of the old array before it is changed."
         found.setdefault(text, c.span)
     return list(found.items())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.runtime.library import runtime
+from atoll.types.dtypes import DTYPES
 from atoll.types.types import dtype_of
 
 if TYPE_CHECKING:
@@ -149,6 +150,4 @@ class PlainCall:
 
 
 def _by_number(n: int) -> Any:
-    from atoll.types.dtypes import DTYPES
-
     return next(d.numpy for d in DTYPES.values() if d.numpy.num == n)

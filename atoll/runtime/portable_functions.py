@@ -7,7 +7,12 @@ import functools
 from pathlib import Path
 from typing import Any
 
+from atoll.backends.c.prelude import needed
 from atoll.core.portable import COMPLEX, OF_TWO, REAL
+from atoll.runtime.cache import cache
+from atoll.runtime.identity import text_key
+from atoll.runtime.library import load
+from atoll.runtime.toolchain import compile_c
 from atoll.types.dtypes import DTYPES
 
 _HEAD = "#include <complex.h>\n#include <math.h>\n#include <stdbool.h>\n#include <stdint.h>\n#include <string.h>\n"
@@ -15,8 +20,6 @@ _HEAD = "#include <complex.h>\n#include <math.h>\n#include <stdbool.h>\n#include
 
 def table() -> str:
     """C with a function for each that takes the address of the arguments, how many there are, and where results go."""
-    from atoll.backends.c.prelude import needed
-
     out = []
     for name, ops in (("f32", REAL), ("f64", REAL), ("c64", COMPLEX), ("c128", COMPLEX)):
         t = DTYPES[name].c_name
@@ -30,11 +33,6 @@ def table() -> str:
 @functools.cache
 def library(optimise: str = "1") -> ctypes.CDLL:
     """The table, built or found in the cache."""
-    from atoll.runtime.cache import cache
-    from atoll.runtime.identity import text_key
-    from atoll.runtime.library import load
-    from atoll.runtime.toolchain import compile_c
-
     text = table()
 
     def build(folder: Path) -> dict[str, Any]:

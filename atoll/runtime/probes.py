@@ -18,6 +18,7 @@ from typing import Any
 from atoll.backends.c.known_wrong import probes
 from atoll.backends.c.prelude import needed
 from atoll.errors import Error, fail
+from atoll.runtime.cache import cache
 from atoll.runtime.toolchain import Compiler, run_compiler, started, target
 
 _ROUNDS = 3
@@ -57,8 +58,6 @@ def tried(cc: Compiler, optimise: str) -> Outcome:
 
 @functools.cache
 def _tried(cc: Compiler, identity: str, optimise: str, extra: tuple[str, ...]) -> Outcome:
-    from atoll.runtime.cache import cache
-
     flags = [*(f for f in cc.flags(optimise) if f != "-shared"), *extra]
     parts = ["probes", identity, " ".join(flags), target(), Path(__file__).read_text(), *(p.text for p in probes())]
 

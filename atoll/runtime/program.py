@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.ainf.ir import Site
+from atoll.backends.c.jit import generate
 from atoll.core import ir
 from atoll.core import values as v
 from atoll.core.binding import bind_call
@@ -28,8 +29,9 @@ from atoll.runtime.cache import cache
 from atoll.runtime.identity import build_key
 from atoll.runtime.library import attach, call_path, expect_products, load
 from atoll.runtime.memory import donations, repeated
+from atoll.runtime.plain_call import PlainCall
 from atoll.runtime.toolchain import compile_files
-from atoll.sizes.describe import condition
+from atoll.sizes.describe import condition, requirement
 from atoll.types.types import Index, Record, Tuple, Type, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 
@@ -117,8 +119,6 @@ class Program:
             if plain and flat:
                 return self.entry  # type: ignore[no-any-return]
         else:
-            from atoll.runtime.plain_call import PlainCall
-
             self.run_leaves = PlainCall(self, params, results, single)
             self.try_leaves = lambda leaves, *donated: NotImplemented
         return self._slow
@@ -152,8 +152,6 @@ class Program:
         env = {**sizes, **{sym: int(x) for (sym, t), x in zip(self.fn.params, values, strict=True) if np.ndim(_first(x)) == 0 and _is_int(x)}}
         for need in self.fn.requires:
             if need.poly.evaluate(lambda atom: env[atom]) < 0:  # type: ignore[index]
-                from atoll.sizes.describe import requirement
-
                 text = requirement(need.poly, lambda atom: env[atom])  # type: ignore[index]
                 fail("E0709", name=self.fn.name, what=need.text, line=need.span.line, need=text)
         try:
@@ -322,8 +320,6 @@ def compiled(prepared: Prepared, folder: Path, optimise: str, files: list[str] |
 @uncollected
 def prepare(fn: ir.Function, spans: list[Span], choices: Choices) -> Prepared:
     """Everything before the C compiler."""
-    from atoll.backends.c.jit import generate
-
     loops = compiled_loops(fn, choices)
     generated = generate(fn, loops)
     number = {id(span): k for k, span in reversed(list(enumerate(spans)))}

@@ -19,8 +19,12 @@ from atoll.backends.c.jit import Generated, generate
 from atoll.backends.c.written import check_place, write_files
 from atoll.core import ir as core
 from atoll.core.binding import plan
+from atoll.core.needs import needs_functions
 from atoll.errors import fail, make
 from atoll.errors.base import Error
+from atoll.lower.make import compiled_loops
+from atoll.runtime.probes import mending
+from atoll.runtime.program import _print_to_json
 from atoll.runtime.toolchain import compiler, patience, run_compiler, started
 from atoll.sizes import Atom, Poly, Quot
 from atoll.sizes.describe import condition
@@ -64,9 +68,6 @@ def build_shared(functions: Sequence[Any], stem: str, folder: object, cpu: str |
 
 
 def _generated(f: Any) -> tuple[core.Function, Generated]:
-    from atoll.core.needs import needs_functions
-    from atoll.lower.make import compiled_loops
-
     fn = f.core
     if needs_functions(fn):
         fail("E0835", name=fn.name, what="recursion, unions or functions that are values, which run on a heap of their own")
@@ -79,8 +80,6 @@ def _generated(f: Any) -> tuple[core.Function, Generated]:
 
 def _compile(work: Path, texts: list[str], products: list[int], cpu: str) -> list[str]:
     """Make the object; returns what a processor must have."""
-    from atoll.runtime.probes import mending
-
     cc = compiler()
     march = [f"-march={cpu}"] if cpu else []
     usual = [flag for flag in cc.flags("3") if flag not in ("-shared", "-march=native", "-O3")]
@@ -138,7 +137,6 @@ def _function(fn: core.Function, generated: Generated) -> dict[str, Any]:
             "solves": None if step.solves is None else fn.sizes.index(step.solves),
             "factor": _text(step.factor, names), "rest": None if step.rest is None else _text(step.rest, names),
         })  # fmt: skip
-    from atoll.runtime.program import _print_to_json
 
     return {
         "name": fn.name,

@@ -17,6 +17,7 @@ from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
 from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Misused, Refused, Theorem, signature, start
+from atoll.schedule.names import binders, find, listing, matches
 from atoll.schedule.work import Work
 from atoll.sizes import PolyLike, Sym
 
@@ -104,8 +105,6 @@ class Schedule:
 
     def loops(self) -> list[str]:
         """The names of the loops, each as short as it can be."""
-        from atoll.schedule.names import binders, listing
-
         return listing([(p, t, names) for p, t, names in binders(self.program) if isinstance(t, (tm.Gen, tm.Sum))])
 
     def operators(self) -> dict[str, int]:
@@ -359,7 +358,6 @@ def _root(w: Work, at: str | tm.Path) -> tm.Path:
         path = tuple(at)
         tm.at(w.term, path)
         return path
-    from atoll.schedule.names import binders, find, matches
 
     loops = [t for _, t, names in binders(w.term) if isinstance(t, (tm.Gen, tm.Sum)) and matches(names, at.split("/"))]
     return find(w.term, at, loops=bool(loops))[0]

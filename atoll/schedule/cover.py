@@ -32,6 +32,12 @@ class Split:
 
 Tree = Union[Hit, Split]
 Cover = Callable[[tuple[Poly, ...], Context, dict[Sym, Poly]], Tree | None]
+Lowering = tuple[list[lp.Stmt], Cover]  # statements, and how the cells of their place come to be written
+
+
+def nowhere(index: tuple[Poly, ...], context: Context, env: dict[Sym, Poly]) -> Tree | None:
+    """No cell is known to be written."""
+    return None
 
 
 def under(test: Poly, context: Context, then: Callable[[Context], Tree | None], orelse: Callable[[Context], Tree | None]) -> Tree | None:

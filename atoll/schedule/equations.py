@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.schedule import term as tm
+from atoll.schedule.alike import alike
 from atoll.schedule.kernel import Refused, signature
 from atoll.schedule.work import Work
 
@@ -133,7 +134,7 @@ def _indicator(w: Work, path: tm.Path) -> None:
 def _same(w: Work, path: tm.Path) -> None:
     """let x := e in let y := e in f x y = let x := e in f x x."""
     t = tm.at(w.term, path)
-    if not (isinstance(t, tm.Let) and isinstance(t.body, tm.Let) and tm.alike(t.bound, t.body.bound)):
+    if not (isinstance(t, tm.Let) and isinstance(t.body, tm.Let) and alike(t.bound, t.body.bound)):
         raise Refused("the equation is about two names for one value")
     x, y = t.name, t.body.name
     for _ in range(2000):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from atoll.schedule import term as tm
 from atoll.schedule.reshapes import RESHAPES
-from atoll.schedule.to_loops import is_pure
+from atoll.schedule.scalar_code import is_pure
 from atoll.schedule.work import Work
 
 

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 from atoll.loops import ir as lp
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
-from atoll.schedule.cover import Cover, Tree, under
+from atoll.schedule.cover import Cover, Lowering, Tree, under
 from atoll.schedule.place import HERE, NotLowered, Place
 from atoll.sizes import Poly, Sym, poly
 
 if TYPE_CHECKING:
-    from atoll.schedule.to_loops import Lowerer, Lowering
+    from atoll.schedule.to_loops import Lowerer
 
 
 def rolled_let(

@@ -7,7 +7,9 @@ more is dropped. That replaces ATL's chapter on floating lets (docs/sources.md K
 from __future__ import annotations
 
 from atoll.schedule import term as tm
+from atoll.schedule.alike import alike
 from atoll.schedule.context import Context
+from atoll.schedule.element import element
 from atoll.schedule.kernel import Refused, Services, rule
 from atoll.sizes import ONE, ZERO, Poly, Sym, poly
 
@@ -34,7 +36,7 @@ def unfold(services: Services, context: Context, t: tm.Term) -> tm.Term:
         services.need(context, p, f"{t.name}[{p}] is read in range")
         services.need(context, n - 1 - p, f"{t.name}[{p}] is read in range")
     definition = context.defs[t.name]
-    new = tm.element(services.copy(definition), t.index, context.shapes)
+    new = element(services.copy(definition), t.index, context.shapes)
     if context.folding not in (None, "add") and tm.may_skip(new):
         pass  # folded by value either way
     folds_differently(services, context, new)
@@ -46,7 +48,7 @@ def guard_get(services: Services, context: Context, t: tm.Term) -> tm.Term:
     """A read says where what it reads is not padding."""
     if not (isinstance(t, tm.Get) and t.name in context.defs):
         raise Refused("guard_get needs an element of a value bound by name")
-    definition = tm.element(context.defs[t.name], t.index, context.shapes)
+    definition = element(context.defs[t.name], t.index, context.shapes)
     if not isinstance(definition, tm.Guard):
         raise Refused(f"{t.name} is not padded")
     if context.folding not in (None, "add"):
@@ -63,7 +65,7 @@ def fold(services: Services, context: Context, t: tm.Term, x: tm.Tensor, index: 
     for p, n in zip(index, context.shapes[x], strict=True):
         services.need(context, p, f"{x}[{p}] is read in range")
         services.need(context, n - 1 - p, f"{x}[{p}] is read in range")
-    if not tm.alike(tm.element(tm.refresh(context.defs[x]), index, context.shapes), t):
+    if not alike(element(tm.refresh(context.defs[x]), index, context.shapes), t):
         raise Refused(f"this is not what {x} holds")
     folds_differently(services, context, t)
     return tm.Get(x, index)
@@ -100,7 +102,7 @@ def let_view(
     where = {j: poly(s) for j, s in zip(VIEW_J, syms, strict=False)}
     source = tuple(p.subst(where) for p in read)
     if x in context.defs:
-        copy = tm.element(services.copy(context.defs[x]), source, context.shapes)
+        copy = element(services.copy(context.defs[x]), source, context.shapes)
     else:
         copy = tm.Get(x, source)
     copy = tm.guard(tuple(c for p, n in zip(source, extents, strict=True) for c in (p, n - 1 - p)), copy)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context
+from atoll.schedule.element import element
 from atoll.schedule.kernel import Refused, Services, rule
 from atoll.schedule.reshapes import RESHAPES
 from atoll.sizes import ONE, ZERO, Poly, Sym, cdiv, floordiv, poly
@@ -300,7 +301,7 @@ def expand(services: Services, context: Context, t: tm.Term, names: tuple[str, .
         raise Refused("expand needs an array")
     extents = tm.shape(t, context.shapes)
     syms = [Sym(names[k] if k < len(names) else "ijklmn"[k % 6]) for k in range(len(extents))]
-    new = tm.element(services.copy(t), tuple(poly(s) for s in syms), context.shapes)
+    new = element(services.copy(t), tuple(poly(s) for s in syms), context.shapes)
     if context.folding not in (None, "add") and tm.may_skip(t):
         raise Refused("expand: pads are not neutral here")
     for sym, extent in zip(reversed(syms), reversed(extents), strict=True):

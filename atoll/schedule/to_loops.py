@@ -28,14 +28,16 @@ from atoll.loops import ir as lp
 from atoll.lower.function import FunctionLowerer
 from atoll.schedule import term as tm
 from atoll.schedule.context import Context, top
-from atoll.schedule.cover import Cover, Hit, Tree, both, under
+from atoll.schedule.cover import Cover, Hit, Lowering, Tree, both, nowhere, under
 from atoll.schedule.from_ainf import Source
 from atoll.schedule.kernel import sizes_of
 from atoll.schedule.nest_loops import nest_loops
 from atoll.schedule.place import HERE, NotLowered, Place
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
+from atoll.schedule.scalar_code import Scalars, is_pure
+from atoll.schedule.zeros import Zeros, elements, zeros
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.types.dtypes import BOOL, I64, DType
+from atoll.types.dtypes import DType
 
 _STACK = 64 * 1024  # bytes of literal size that are put on the stack
 
@@ -75,18 +77,14 @@ class Lowered:
     report: Any = None  # what check/ proved of them
 
 
-Lowering = tuple[list[lp.Stmt], Cover]
-Path = tuple[tuple[tuple[lp.Test, ...], bool], ...]
 
 
-class Lowerer:
+class Lowerer(Scalars):
     def __init__(self, source: Source, notes: Notes, fill: set[tm.Tensor | int]) -> None:
+        super().__init__(FunctionLowerer(source.program))
         self.source, self.notes, self.fill = source, notes, fill
-        self.fl = FunctionLowerer(source.program)
         for sym in source.program.sizes:
             self.fl.names[sym.name] = 1
-        self.places: dict[tm.Tensor, lp.Buffer | lp.Var] = {}
-        self.params: dict[Atom, Poly] = {}
         self.covers: dict[lp.Buffer, Cover] = {}
         self.firsts: dict[int, tuple[Cover, tuple[Poly, ...]]] = {}
         self.drops: dict[int, list[Poly]] = {}
@@ -96,7 +94,6 @@ class Lowerer:
         self.sections: dict[int, str] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
-        self.looked: list[lp.Stmt] = []  # numbers that elements are looked up by, to stand before the statement that is being made
         self.variant, self.main = 0, True
         self.finals: list[tuple[lp.Buffer, Cover, tuple[Poly, ...], Context, bool]] = []  # results, when all is done
         self.asked: list[tuple[tm.Tensor | int, Cover, tuple[Poly, ...], Context]] = []
@@ -165,7 +162,7 @@ class Lowerer:
     def results(self, t: tm.Term, context: Context, buffers: list[lp.Buffer]) -> list[lp.Stmt]:
         match t:
             case tm.Let():
-                return self.let(t, context, lambda inner: (self.results(t.body, inner, buffers), _nowhere))[0]
+                return self.let(t, context, lambda inner: (self.results(t.body, inner, buffers), nowhere))[0]
             case tm.Nest():
                 return self.nest(t, context, lambda inner: self.results(t.body, inner, buffers))
             case tm.Many():
@@ -217,11 +214,11 @@ class Lowerer:
                 return self.choose(t, context, place)
             case tm.Zero():
                 if place.mode == "add":
-                    return [], _nowhere
+                    return [], nowhere
                 if place.mode == "=":
-                    return self.zeros(t, context, place, self.constant(0, t.dtype)) or ([], _nowhere)
+                    return zeros(self, t, context, place, self.constant(0, t.dtype)) or ([], nowhere)
                 if t.shape:  # a zero is an element like others of a maximum
-                    return self.lower(_elements(t), context, place)
+                    return self.lower(elements(t), context, place)
         if not is_pure(t):
             raise NotLowered("a sum inside an operation has to be bound to a name first")
         return self.store(t, context, place)
@@ -257,15 +254,15 @@ class Lowerer:
     def sum(self, t: tm.Sum, context: Context, place: Place) -> Lowering:
         place = self.same_monoid(t, place)
         start: list[lp.Stmt] = []
-        cover: Cover = _nowhere
+        cover: Cover = nowhere
         if place.mode == "=":
             neutral = self.constant(MONOIDS[t.monoid][1](tm.dtype(t)), tm.dtype(t))
             if isinstance(place.target, lp.Var):
                 start = [lp.Assign(place.target, neutral)]
             else:
-                made = self.zeros(t.body, context.down(t, 0), place, neutral, frozenset((t.sym,)))
+                made = zeros(self, t.body, context.down(t, 0), place, neutral, frozenset((t.sym,)))
                 if made is None:  # something is cut off that is no padding: the obligations will say what
-                    made = self._zeros(t.body, context.down(t, 0), place, neutral, frozenset((t.sym,)), False, anyway=True)
+                    made = Zeros(self, neutral, anyway=True).made(t.body, context.down(t, 0), place, frozenset((t.sym,)))
                 assert made is not None
                 start, cover = made
         body, _ = self.lower(t.body, context.down(t, 0), place.adding(t.monoid, cover))
@@ -275,9 +272,9 @@ class Lowerer:
         tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
         body, inner = self.lower(t.body, context.down(t, 0), place)
         other: list[lp.Stmt] = []
-        beyond: Cover = _nowhere
+        beyond: Cover = nowhere
         if place.mode == "=":
-            made = self.zeros(t.body, context, place, self.constant(0, tm.dtype(t)))
+            made = zeros(self, t.body, context, place, self.constant(0, tm.dtype(t)))
             if made is not None:
                 other, beyond = made
         elif place.mode != "add":
@@ -329,98 +326,6 @@ class Lowerer:
             return under(tests[0].poly.subst(dict(env)), here, lambda c: in_then(index, c, env), lambda c: in_else(index, c, env))
 
         return [*before, lp.If(tests, then, orelse)], cover
-
-    def zeros(
-        self, t: tm.Term, context: Context, place: Place, value: lp.Const, gone: frozenset[Sym] = frozenset()
-    ) -> Lowering | None:
-        """Every cell t would write set to a constant, if the place has room for all of them: guards are kept where they are needed
-        for that, unless they mention a loop that is gone."""
-        for guarded in (False, True):
-            made = self._zeros(t, context, place, value, gone, guarded)
-            if made is not None:
-                return made
-        return None
-
-    def _zeros(
-        self,
-        t: tm.Term,
-        context: Context,
-        place: Place,
-        value: lp.Const,
-        gone: frozenset[Sym],
-        guarded: bool,
-        anyway: bool = False,
-    ) -> Lowering | None:
-        def again(u: tm.Term, inside: Context, where: Place, also: frozenset[Sym] = frozenset()) -> Lowering | None:
-            return self._zeros(u, inside, where, value, gone | also, guarded, anyway)
-
-        match t:
-            case tm.Gen():
-                sym = Sym(t.sym.name)
-                if t.sym in self.notes.vector:
-                    self.notes.vector[sym] = self.notes.vector[t.sym]
-                if t.sym in self.notes.unroll:
-                    self.notes.unroll.add(sym)
-                copy = tm.Gen(sym, t.low, t.high, tm.substitute(t.body, {t.sym: poly(sym)}))
-                pair = (self.poly(poly(sym) - t.low), self.poly(t.high - t.low))
-                made = again(copy.body, context.down(copy, 0), place.moved(place.reach.enter(pair), place.local.enter(pair)))
-                if made is None:
-                    return None
-                body, inner = made
-                low = self.poly(t.low)
-                return self.loop(copy, body), lambda index, here, env: inner(index[1:], here, {**env, sym: low + index[0]})
-            case tm.Sum():
-                return again(t.body, context.down(t, 0), place, frozenset((t.sym,)))
-            case tm.Let() | tm.Nest():
-                return again(t.body, context.down(t, 1 if isinstance(t, tm.Let) else 0), place)
-            case tm.Plus():
-                return again(t.left, context.down(t, 0), place)
-            case tm.Guard():
-                if not guarded or any(c.leaves() & gone for c in t.conds):
-                    return again(t.body, context, place)
-                made = again(t.body, context.down(t, 0), place)
-                if made is None:
-                    return None
-                conds = tuple(self.poly(c) for c in t.conds)
-                return [lp.If(tuple(lp.Test("ge", c) for c in conds), made[0])], both(conds, made[1], _nowhere)
-            case tm.Cat():
-                n, m = (self.poly(tm.shape(arm, context.shapes)[t.axis]) for arm in (t.left, t.right))
-                sides = [(poly(0), m), (n, n)]
-                reaches = [(place.reach.beside(t.axis, *side), place.local.beside(t.axis, *side)) for side in sides]
-                left = again(t.left, context, place.moved(*reaches[0], (id(t), 0)))
-                right = again(t.right, context, place.moved(*reaches[1], (id(t), 1)))
-                if left is None or right is None:
-                    return None
-                in_left, in_right = left[1], right[1]
-
-                def cover(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
-                    beyond = (*index[: t.axis], index[t.axis] - n, *index[t.axis + 1 :])
-                    return under(
-                        n - 1 - index[t.axis], here, lambda c: in_left(index, c, env), lambda c: in_right(beyond, c, env)
-                    )
-
-                return left[0] + right[0], cover
-            case tm.Reshape():
-                row = RESHAPES[t.op]
-                made = again(t.body, context, place.moved(place.reach.through(t), place.local.through(t)))
-                if made is None:
-                    return None
-                extents = tuple(self.poly(p) for p in tm.shape(t.body, context.shapes)[t.axis : t.axis + row.takes])
-                k, inside = self.poly(amount_or_zero(t.amount)), made[1]
-
-                def pulled(index: tuple[Poly, ...], here: Context, env: dict[Sym, Poly]) -> Tree | None:
-                    conds, source = row.pull(extents, k, index[t.axis : t.axis + row.gives])
-                    if not all(here.facts.proves(c) for c in conds):
-                        return None
-                    return inside((*index[: t.axis], *source, *index[t.axis + row.gives :]), here, env)
-
-                return made[0], pulled
-            case tm.Zero() if t.shape:
-                return again(_elements(t), context, place)
-        _, drops = place.reach.push([])
-        if isinstance(place.target, lp.Buffer) and not anyway and not all(context.facts.proves(d) for d in drops):
-            return None
-        return self.write(value, Place(place.target, place.reach, arms=place.arms))
 
     # -- named values
 
@@ -487,7 +392,7 @@ class Lowerer:
             if not roomy or place.mode == "add":
                 tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
                 made, cover = self.store(t.body, context.down(t, 0), place)
-                return [lp.If(tests, made)], both(tuple(self.poly(c) for c in t.conds), cover, _nowhere)
+                return [lp.If(tests, made)], both(tuple(self.poly(c) for c in t.conds), cover, nowhere)
         if isinstance(t, tm.Op) and t.name == "mulacc" and place.mode == "add":
             made, cover = self.write(tuple(self.expr(a) for a in t.args), place)
         else:
@@ -497,7 +402,7 @@ class Lowerer:
     def write(self, value: lp.Expr | tuple[lp.Expr, ...], place: Place) -> Lowering:
         target = place.target
         if isinstance(target, lp.Var):
-            return [lp.Assign(target, self.combined(value, lp.Use(target), place.mode, target.dtype))], _nowhere
+            return [lp.Assign(target, self.combined(value, lp.Use(target), place.mode, target.dtype))], nowhere
         pairs, drops = place.reach.push([])
         index = tuple(i for i, _ in pairs)
         made: lp.Store | lp.Update
@@ -523,108 +428,8 @@ class Lowerer:
         self.alive.append(stmt)
         return stmt
 
-    def poly(self, p: Poly) -> Poly:
-        """Integer arguments are variables of the loops."""
-        return p.subst(self.params) if self.params else p
-
-    def constant(self, value: Any, d: DType) -> lp.Const:
-        if d is BOOL:
-            return lp.Const(bool(value), d)
-        return lp.Const(int(value) if d.is_integer else complex(value) if d.is_complex else float(value), d)
-
-    def numbers(self) -> list[lp.Stmt]:
-        made, self.looked = self.looked, []
-        return made
-
-    def expr(self, t: tm.Term, path: Path = ()) -> lp.Expr:
-        """A scalar as an expression. `path`: the tests around it inside of the statement, and which way they go."""
-        match t:
-            case tm.Look():
-                return self.look(t, path)
-            case tm.Get():
-                place = self.places[t.name]
-                return lp.Use(place) if isinstance(place, lp.Var) else lp.Load(place, tuple(self.poly(p) for p in t.index))
-            case tm.Lit():
-                return self.constant(t.value, t.dtype)
-            case tm.Zero():
-                return self.constant(0, t.dtype)
-            case tm.Index():
-                p = self.poly(t.poly)
-                atom = p.single()
-                return lp.Use(atom.var) if isinstance(atom, lp.VarAtom) else lp.Index(p)
-            case tm.Op():
-                return lp.Call("mul" if t.name == "mulacc" else t.name, tuple(self.expr(a, path) for a in t.args), t.dtype)
-            case tm.Cast():
-                return lp.Cast(self.expr(t.arg, path), t.dtype)
-            case tm.Guard():
-                tests = tuple(lp.Test("ge", self.poly(c)) for c in t.conds)
-                return lp.Choose(tests, self.expr(t.body, (*path, (tests, True))), self.constant(0, tm.dtype(t)))
-            case tm.Choose():
-                tests = self.tests(t.tests, path)
-                if isinstance(t.then, tm.Lit) and isinstance(t.orelse, tm.Lit) and (t.then.value, t.orelse.value) == (True, False):
-                    return lp.Truth(tests)
-                return lp.Choose(tests, self.expr(t.then, (*path, (tests, True))), self.expr(t.orelse, (*path, (tests, False))))
-        raise NotLowered("a sum inside an operation has to be bound to a name first")
-
-    def look(self, t: tm.Look, path: Path) -> lp.Expr:
-        """An element at numbers that are data, or a zero where there is none: each number is a variable before the statement (-1 where the tests
-        around do not ask for it), and is tested here, so that no word is taken for it that it is in range."""
-        place = self.places[t.name]
-        assert isinstance(place, lp.Buffer)
-        index = []
-        for k in t.index:
-            if isinstance(k, tm.Index):
-                index.append(self.poly(k.poly))
-                continue
-            value = self.expr(k, path)
-            for tests, taken in reversed(path):
-                none = self.constant(-1, I64)
-                value = lp.Choose(tests, value, none) if taken else lp.Choose(tests, none, value)
-            var = self.fl.var("at", I64)
-            self.looked.append(lp.Let(var, value))
-            index.append(poly(var.atom))
-        there = tuple(lp.Test("ge", p) for i, n in zip(index, place.extents, strict=True) for p in (i, n - 1 - i))
-        return lp.Choose(there, lp.Load(place, tuple(index)), self.constant(0, place.dtype))
-
-    def tests(self, tests: tuple[tm.Test, ...], path: Path = ()) -> tuple[lp.Test, ...]:
-        """Tests, which are looked at in order."""
-        made: tuple[lp.Test, ...] = ()
-        for x in tests:
-            inside = (*path, (made, True)) if made else path
-            made = (*made, lp.Test(x.kind, None if x.poly is None else self.poly(x.poly), None if x.term is None else self.expr(x.term, inside)))
-        return made
-
-
-def _nowhere(index: tuple[Poly, ...], context: Context, env: dict[Sym, Poly]) -> Tree | None:
-    return None
-
-
-def _elements(t: tm.Zero) -> tm.Term:
-    """Zeros of a shape, each a scalar in loops of their own."""
-    nest: tm.Term = tm.Zero((), t.dtype)
-    for n in reversed(t.shape):
-        nest = tm.Gen(Sym("z"), poly(0), n, nest)
-    return nest
-
-
 def _reads(e: Any, var: lp.Var) -> bool:
     return var in set(lp.used_vars(e))
-
-
-def is_pure(t: tm.Term) -> bool:
-    """A scalar without loops and names of its own."""
-    match t:
-        case tm.Get() | tm.Lit() | tm.Index():
-            return True
-        case tm.Look():
-            return all(is_pure(k) for k in t.index)
-        case tm.Zero():
-            return not t.shape
-        case tm.Op() | tm.Cast() | tm.Choose():
-            return all(is_pure(k) for k in tm.kids(t))
-        case tm.Guard():
-            return is_pure(t.body)
-    return False
 
 
 def work(t: tm.Term, sizes: frozenset[Atom]) -> Poly:

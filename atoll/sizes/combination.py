@@ -14,9 +14,10 @@ from math import lcm
 from typing import TYPE_CHECKING
 
 from atoll.sizes.poly import ONE, ZERO, Atom, Poly, Quot, exact_quotient, poly
+from atoll.sizes.prover import Proof, quotient_facts
 
 if TYPE_CHECKING:
-    from atoll.sizes.prover import Facts, Proof
+    from atoll.sizes.prover import Facts
 
 _MOST_FACTS = 60
 _MOST_CUTS = 6
@@ -25,8 +26,6 @@ _DENOMINATOR = 5000
 
 def combination(ctx: Facts, goal: Poly) -> Proof | None:
     """A proof of goal >= 0, of the goal itself or of an integer cut of it."""
-    from atoll.sizes.prover import Proof
-
     quotients = list(dict.fromkeys(q for p in (goal, *ctx.known) for q in _quotients(p) if ctx.is_positive(q.den)))
     lemmas = {lemma.goal: lemma for q in quotients for lemma in _below(ctx, q)}
     cuts = [q.den for q in quotients]
@@ -66,8 +65,6 @@ def _quotients(p: Poly) -> list[Quot]:
 
 def _below(ctx: Facts, quot: Quot) -> list[Proof]:
     """num + 1 <= den*k gives num // den <= k - 1: what a loop over several axes says of each. For divisors that are no numbers."""
-    from atoll.sizes.prover import Proof, quotient_facts
-
     if quot.den.const() is not None:
         return []
     found = []
@@ -80,8 +77,6 @@ def _below(ctx: Facts, quot: Quot) -> list[Proof]:
 
 def _facts(ctx: Facts, goal: Poly, quotients: list[Quot]) -> list[Poly]:
     """Hypotheses that share an unknown with the goal, directly or through others, and what defines the quotients in them."""
-    from atoll.sizes.prover import quotient_facts
-
     every = [*ctx.known, *(f for q in quotients for f in quotient_facts(q))]
     reached = set(goal.terms)
     found: dict[Poly, None] = {}

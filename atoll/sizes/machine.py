@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from atoll.sizes.poly import Atom, Poly
+from atoll.sizes.poly import Atom, Poly, Quot, poly
 
 
 def wrapped(value: int) -> int:
@@ -12,8 +12,32 @@ def wrapped(value: int) -> int:
 
 
 def bounds(p: Poly) -> tuple[Poly, Poly]:
-    """low and high of range(low, high), which has p rounds: what is taken away, and what it is taken from."""
-    return Poly({m: -c for m, c in p.terms.items() if c < 0}), Poly({m: c for m, c in p.terms.items() if c > 0})
+    """low and high of range(low, high), which has p rounds: what is taken away, and what it is taken from. A remainder a - k * (a // k) is one integer: the parts of it
+    are far larger than it is, and k * (a // k) + 2 wraps around where a % k + 2 does not."""
+    whole, low, high = p, poly(0), poly(0)
+    found = [(atom, k) for atom in sorted((a for a in p.atoms() if isinstance(a, Quot)), key=lambda a: a.uid) if (k := _times(p, atom))]
+    for taken in ([pair for pair in found if _is_shorter(p, [pair])], found):  # one by one, or all: a of a % 7 - a % 5 is in neither
+        if taken and _is_shorter(p, taken):
+            low, high = (sum((_part(one) for one in taken if (one[1] > 0) == above), poly(0)) for above in (False, True))
+            whole, low = p - low - high, -low
+            break
+    return low + Poly({m: -c for m, c in whole.terms.items() if c < 0}), high + Poly({m: c for m, c in whole.terms.items() if c > 0})
+
+
+def _times(p: Poly, quotient: Quot) -> int:
+    """How often the remainder of a division is a part of p, if it is one."""
+    whole = quotient.den * poly(quotient)
+    return next((-p.terms[m] // c for m, c in whole.terms.items() if m in p.terms and p.terms[m] % c == 0), 0)
+
+
+def _part(taken: tuple[Quot, int]) -> Poly:
+    quotient, times = taken
+    return times * (quotient.num - quotient.den * poly(quotient))
+
+
+def _is_shorter(p: Poly, taken: list[tuple[Quot, int]]) -> bool:
+    """Nothing new is left where remainders are taken out."""
+    return len((p - sum(map(_part, taken), poly(0))).terms) <= len(p.terms) - len(taken) - (len(taken) == 1)
 
 
 MOST_ROUNDS = 2**62

@@ -23,7 +23,7 @@ import dataclasses
 
 from atoll.errors import Span, fail
 from atoll.surface import syntax as s
-from atoll.surface.names import binds, binds_pattern, binds_target, has_return, reads
+from atoll.surface.names import LEFT, binds, binds_pattern, binds_target, has_return, reads
 
 _NEVER, _SOME, _ALL = "never", "sometimes", "always"
 _DEEP = 24  # as many conditions stand in each other; then a flag is asked
@@ -156,7 +156,7 @@ class _Function:
         if returns is None:
             returns = _Returns(number, (binds((stmt,)) - bound) | _targets((stmt,)))
         known = len(returns.back)
-        round_ = _Round(self, f"going {number}", f"left {number}", returns)
+        round_ = _Round(self, f"going {number}", f"{LEFT}{number}", returns)
         body = round_.block(stmt.body)
         flags = [flag for flag, _ in returns.back[known:]]
         before: list[s.Stmt] = []

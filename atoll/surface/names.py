@@ -149,12 +149,47 @@ def has_return(stmts: Iterable[s.Stmt]) -> s.Return | None:
     return None
 
 
+LEFT = "left "  # a flag of surface/leaving.py: a round has been left
+
+
+def _leaves_here(stmt: s.Stmt) -> bool:
+    """True for the assignment on every path out of a round: after it, only flags are looked at until the round ends."""
+    match stmt:
+        case s.Assign((s.Name(name),), s.Num(True)):
+            return name.startswith(LEFT)
+    return False
+
+
+def has_left(stmts: Iterable[s.Stmt]) -> bool:
+    """Whether every path through statements of a round leaves it: what they do not bind is not read in the rest of the round."""
+    return any(_leaves_here(stmt) or (_one_runs(stmt) and all(map(has_left, _may_run(stmt)))) for stmt in stmts)
+
+
+def _one_runs(stmt: s.Stmt) -> bool:
+    """One of its bodies runs, whatever its values are."""
+    match stmt:
+        case s.If():
+            return True
+        case s.Match(_, (*_, s.Case(s.Wildcard() | s.Capture(_, None), None, _))):
+            return True
+    return False
+
+
+def _may_run(stmt: s.Stmt) -> tuple[tuple[s.Stmt, ...], ...]:
+    """Bodies, but for those that a literal condition leaves out: the last case of a `match` is one."""
+    match stmt:
+        case s.If(s.Num(value), then, orelse):
+            return (then if value else orelse,)
+    return s.bodies(stmt)
+
+
 class Liveness:
     """What is alive after each statement of a body, by the statement's identity."""
 
     def __init__(self, body: tuple[s.Stmt, ...]) -> None:
         self.after: dict[int, Names] = {}
         self.at_entry: dict[int, Names] = {}  # of a loop body
+        self.at_end = _NONE  # of a round of the innermost loop
         self.before_all = self._block(body, _NONE)
 
     def carried(self, loop: s.For | s.While) -> Names:
@@ -170,6 +205,8 @@ class Liveness:
         return live
 
     def _stmt(self, stmt: s.Stmt, live: Names) -> Names:
+        if _leaves_here(stmt):
+            live = frozenset(name for name in live if " " in name) | self.at_end  # flags, and what the next round or the end of the loop reads
         match stmt:
             case s.Assign(targets, value, annotation):
                 for target in targets:
@@ -190,7 +227,7 @@ class Liveness:
             case s.ExprStmt(value):
                 return live | reads(value)
             case s.Match(subject, cases):
-                result = live
+                result = _NONE if _one_runs(stmt) else live
                 for case in cases:
                     inner = self._block(case.body, live)
                     if case.guard is not None:
@@ -203,11 +240,14 @@ class Liveness:
 
     def _loop(self, loop: s.For | s.While, body: tuple[s.Stmt, ...], live: Names, bound: Names = _NONE) -> Names:
         entry = self.at_entry.get(id(loop), _NONE)  # of an earlier pass: loops in loops would double the passes each time
+        around = self.at_end
         while True:
+            self.at_end = live | entry
             new = self._block(body, live | entry) - bound
             if new <= entry:
                 break
             entry = entry | new
+        self.at_end = around
         self.at_entry[id(loop)] = entry
         return live | entry
 

@@ -265,6 +265,8 @@ class Parser:
                 return self.unary(_UNARY[type(op)], operand, span)
             case ast.BoolOp(op=op, values=values):
                 return s.BoolOp("and" if isinstance(op, ast.And) else "or", self.exprs(values), span=span)
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple() | ast.List() | ast.Set() as among]) if _listed(left, among.elts):
+                return self.one_of(left, among.elts, isinstance(op, ast.NotIn), span)
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 for relation in ops:
                     if type(relation) not in _COMPARE:
@@ -314,6 +316,12 @@ class Parser:
             return value
         return s.Unary(op, value, span=span)
 
+    def one_of(self, left: ast.expr, items: Sequence[ast.expr], absent: bool, span: Span) -> s.Expr:
+        """`x in (a, b)` is `x == a or x == b`; of a single item too it is a question about one value, not about every element of an array."""
+        equal = tuple(s.Compare(self.expr(left), (("==", self.expr(item)),), span=span) for item in items)
+        found = s.BoolOp("or", equal if len(equal) > 1 else (*equal, s.Num(False, span=span)), span=span)
+        return s.Unary("not", found, span=span) if absent else found
+
     def clauses(self, nodes: Sequence[ast.comprehension]) -> tuple[s.Clause, ...]:
         result = []
         for node in nodes:
@@ -347,3 +355,10 @@ class Parser:
                 self.refuse(node, "a computed format", "write the format out")
             spec = "".join(str(v.value) for v in node.format_spec.values if isinstance(v, ast.Constant))
         return (self.expr(node.value), spec)
+
+
+def _listed(left: ast.expr, items: Sequence[ast.expr]) -> bool:
+    """True where a value can be compared with these items one after another: Python makes all of them first, so they are such as cannot fail; and the value is written
+    again for each of them, so it asks no such question itself."""
+    plain = (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.Tuple, ast.unaryop, ast.expr_context)
+    return bool(items) and all(isinstance(part, plain) for item in items for part in ast.walk(item)) and not any(isinstance(part, (ast.In, ast.NotIn)) for part in ast.walk(left))

@@ -74,11 +74,11 @@ class Printer:
     def is_touched(self, node: Any) -> bool:
         return self.changed(node) or any(self.is_touched(part) for part in children(node))
 
-    def expr(self, node: Any, around: int = 0) -> str:
-        """The text of an expression, in parentheses where something tighter stands around it."""
+    def expr(self, node: Any, around: int = 0, within: bool = False) -> str:
+        """The text of an expression, in parentheses where something tighter stands around it. `within` one whose text is also its own (`x in (a, b)`), it is written from its parts."""
         if self.changed(node):
             text, tight = self.rewritten(node)
-        elif not self.is_touched(node) and (quoted := node.span.text()):
+        elif not self.is_touched(node) and not within and (quoted := node.span.text()):
             text, tight = quoted, level(node)
         else:
             text, tight = self.form(node), level(node)
@@ -105,9 +105,9 @@ class Printer:
             case s.BinOp(op, left, right):
                 return f"{self.expr(left, here)} {op} {self.expr(right, here + 1)}"
             case s.Unary(op, value):
-                return f"{op} {self.expr(value, here)}" if op == "not" else f"{op}{self.expr(value, here)}"
+                return f"{op} {self.expr(value, here, value.span == node.span)}" if op == "not" else f"{op}{self.expr(value, here)}"
             case s.BoolOp(op, values):
-                return f" {op} ".join(self.expr(v, here + 1) for v in values)
+                return f" {op} ".join(self.expr(v, here + 1, v.span == node.span) for v in values)
             case s.Compare(first, rest):
                 return self.expr(first, here + 1) + "".join(f" {op} {self.expr(e, here + 1)}" for op, e in rest)
             case s.IfExp(test, then, orelse):

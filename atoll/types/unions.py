@@ -19,6 +19,7 @@ from typing import Any
 from atoll.errors import fail
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.declare import is_some
+from atoll.types.objects import type_of_object
 from atoll.types.records import Around, field_types, record_of
 from atoll.types.types import (
     Array,
@@ -34,6 +35,7 @@ from atoll.types.types import (
     sizes_in,
     subst_sizes,
     subst_types,
+    type_vars,
 )
 
 NONE = RecordDecl("None", (), None, "None")
@@ -134,8 +136,6 @@ def unions_of(decl: RecordDecl) -> list[UnionDecl]:
 
 def subscript(t: Type, items: Any) -> Type:
     """`T[n]` is an array of T, `T[i64]` puts i64 for T's type variable."""
-    from atoll.types.objects import type_of_object
-
     given = items if isinstance(items, tuple) else (items,)
     if all(isinstance(i, (Poly, int)) for i in given):
         result = t
@@ -154,8 +154,6 @@ def subscript(t: Type, items: Any) -> Type:
 
 
 def _type_names(t: Type) -> list[str]:
-    from atoll.types.types import type_vars
-
     return type_vars(t)
 
 

@@ -1,14 +1,19 @@
-"""The table of bench/gpu/run.py as bench/results/gpu.md:  python -m bench.gpu.page [bench/results/gpu.json]"""
+"""The table of bench/gpu/run.py as bench/results/gpu.md.
+
+    python -m bench.gpu.page [bench/results/gpu.json]
+    python -m bench.gpu.page --with NEW.json --run "18 November, 21:50, at 1234567"      rows of another run (bench.gpu.run --again) take the place of those in the table
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
 from bench.gpu.reasons import REASONS
+from bench.gpu.run import ENDED
 
 RESULTS = Path(__file__).parents[1] / "results"
 ENOUGH = 0.9
@@ -28,6 +33,8 @@ def row_text(row: dict[str, Any]) -> tuple[str, float | None]:
     note = f"**not run**: {wrong.splitlines()[0][:120]}" if wrong else "" if ratio is None or ratio >= ENOUGH else REASONS.get(row["kernel"], "not looked into")
     if "relative error" in row.get("checked", ""):
         note += f" ({row['checked']})"
+    if "earlier" in row or "later" in row:
+        note = f"{note} (run of {row.get('later') or row['earlier']})".strip()
     return "| " + " | ".join([*cells, speed, note]) + " |", ratio
 
 
@@ -35,9 +42,25 @@ def _mean(ratios: list[float]) -> float:
     return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
+def merged(data: dict[str, Any], new: dict[str, Any], run: str) -> dict[str, Any]:
+    """The table with the rows of another run in which Atoll was timed, or failed; the last one was perhaps only begun, when the time was over."""
+    ended = bool(new["rows"]) and new["rows"][-1]["errors"].get("atoll") == ENDED
+    told = {(row["kernel"], row["numbers"]): {**row, "later": run} for row in new["rows"][: -1 if ended else None] if "atoll" in row["times"] or "atoll" in row["errors"]}
+    rows = [told.pop((row["kernel"], row["numbers"]), row) for row in data["rows"]] + list(told.values())
+    return {**data, "rows": rows}
+
+
 def main() -> None:
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else RESULTS / "gpu.json"
+    parser = argparse.ArgumentParser(prog="python -m bench.gpu.page", description=__doc__)
+    parser.add_argument("path", nargs="?", type=Path, default=RESULTS / "gpu.json")
+    parser.add_argument("--with", dest="new", type=Path)
+    parser.add_argument("--run", default="later")
+    options = parser.parse_args()
+    path = options.path
     data = json.loads(path.read_text())
+    if options.new is not None:
+        data = merged(data, json.loads(options.new.read_text()), options.run)
+        path.write_text(json.dumps(data, indent=1))
     rows = sorted(data["rows"], key=lambda r: (r["numbers"],))
     lines, ratios = [], []
     sizes: dict[int, list[float]] = {}

@@ -1,9 +1,14 @@
 """The bench on a GPU: Atoll against JAX, PyTorch (eager and compiled) and CuPy in one run, on arrays that are on the device already.
 
     python -m bench.gpu.run [--seconds 300] [--only TEXT] [--peers] [--before FILE] [--tools atoll,torch] [--numbers 1e8,1e6] [--beside FILE] [--out bench/results/gpu.json]
+    python -m bench.gpu.run --again bench/results/gpu.json [--first "softmax f32,conv2d 3x3 f32"]
 
 --tools and --numbers: only these; --beside prints how a time compares with those of the peers in another run (a look while working: the table is of one run).
 --peers leaves out kernels that no peer has; --before goes on where another run on such a machine ended: its rows are kept.
+--again: the rows of the table that are of an earlier run, and those it lacks of kernels that have a peer; before them --first, kernels that have changed, at the largest size (then,
+after them, at the others). bench/gpu/page.py puts the rows of such a run into the table.
+
+A process whose device reports an error ends with 3, because no later call of it would work: `--before` its own file goes on. A row that ended the process says so.
 
 Every kernel of bench/kernels at sizes whose arrays hold about 10^4, 10^6 and 10^8 numbers. A time is that of K calls and one wait for the device, divided by K,
 the median of 5; so for small arrays it is what a call costs the host. Results are compared with those of a peer first. JAX multiplies matrices at its
@@ -30,6 +35,7 @@ from bench.kernels import all_kernels
 from bench.measure import difference
 
 NUMBERS = (10**4, 10**6, 10**8)
+ENDED = "the process ended"  # with this row: it is written before the row is begun
 PATIENCE = 12  # seconds for one tool with one kernel at one size, compiling included
 try:
     import cupy
@@ -165,6 +171,21 @@ def one(kernel: Kernel, numbers: int, tools: set[str] | None = None) -> dict[str
     return row
 
 
+def again(table: Path, first: list[str]) -> list[tuple[Kernel, int]]:
+    """The rows of a run that is to make those of a table new."""
+    kernels = {kernel.name: kernel for kernel in chosen("")}
+    rows = json.loads(table.read_text())["rows"]
+    fresh = {(row["kernel"], row["numbers"]) for row in rows if "earlier" not in row}
+    largest = NUMBERS[-1]
+    wanted = [(name, largest) for name in first]
+    wanted += [(row["kernel"], row["numbers"]) for row in rows if "earlier" in row]
+    missing = [(name, numbers) for numbers in NUMBERS[::-1] for name in kernels if (name, numbers) not in fresh and has_peer(kernels[name])]
+    wanted += [row for row in missing if row[1] == largest]
+    wanted += [(name, numbers) for numbers in NUMBERS[1::-1] for name in first]
+    wanted += missing
+    return [(kernels[name], numbers) for name, numbers in dict.fromkeys(wanted) if name in kernels]
+
+
 def chosen(only: str) -> list[Kernel]:
     """One kernel of each function: those that differ in size only are one."""
     seen: set[Any] = set()
@@ -199,6 +220,8 @@ def main() -> int:
     parser.add_argument("--tools", type=lambda text: set(text.split(",")))
     parser.add_argument("--numbers", type=lambda text: [int(float(x)) for x in text.split(",")], default=[NUMBERS[1], NUMBERS[0], NUMBERS[2]])
     parser.add_argument("--beside", type=Path)
+    parser.add_argument("--again", type=Path)
+    parser.add_argument("--first", type=lambda text: text.split(","), default=[])
     options = parser.parse_args()
     if torch is None or not torch.cuda.is_available():
         print("this bench needs PyTorch and a GPU", file=sys.stderr)
@@ -211,22 +234,36 @@ def main() -> int:
     rows: list[dict[str, Any]] = json.loads(options.before.read_text())["rows"] if options.before is not None else []
     done = {(row["kernel"], row["numbers"]) for row in rows}
     start = time.monotonic()
-    asked = [(kernel, numbers) for numbers in options.numbers for kernel in chosen(options.only) if not options.peers or has_peer(kernel)]
+    if options.again is not None:
+        asked = again(options.again, options.first)
+    else:
+        asked = [(kernel, numbers) for numbers in options.numbers for kernel in chosen(options.only) if not options.peers or has_peer(kernel)]
+    facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
+
+    def write(rows: list[dict[str, Any]]) -> None:
+        options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
+
     for kernel, numbers in asked:
         if (kernel.name, numbers) in done:
             continue
         if time.monotonic() - start > options.seconds:
             break
+        write([*rows, {"kernel": kernel.name, "numbers": numbers, "times": {}, "errors": {"atoll": ENDED}}])
         try:
             row = one(kernel, numbers, options.tools)
         except Exception as error:  # noqa: BLE001  one kernel must not end the table
             row = {"kernel": kernel.name, "numbers": numbers, "times": {}, "errors": {"bench": f"{type(error).__name__}: {error}"[:300]}}
         rows.append(row)
-        torch.cuda.empty_cache()
+        write(rows)
         shown = ", ".join(f"{tool} {1e6 * t:.1f}" for tool, t in row["times"].items())
         print(f"{row['kernel']} {numbers:.0e} ({row.get('size')}): {shown} us{beside(row, options.beside)}; {row.get('checked', '')} {row['errors'] or ''}", flush=True)
-        facts = {"device": torch.cuda.get_device_name(), "torch": torch.__version__, "jax": getattr(jax, "__version__", None), "cupy": getattr(cupy, "__version__", None)}
-        options.out.write_text(json.dumps({"facts": facts, "asked": len(asked), "rows": rows}, indent=1))
+        try:
+            torch.cuda.synchronize()
+            torch.cuda.empty_cache()
+        except RuntimeError as error:
+            print(f"the device: {error}", flush=True)
+            return 3
+    write(rows)
     print(f"{len(rows)} of {len(asked)} rows in {time.monotonic() - start:.0f} s")
     return 0
 

@@ -23,6 +23,8 @@ ONE_UPDATE = {
     "two updates": "for i in range(n):\n        x[i] = x[i] * sin(x[i])\n        x[i] = x[i] * x[i] + c[i]",
     "a column, then the rest": "for i in range(1, n):\n        a[i, 0] = a[i, 0] / (3.0 + c[i] * c[i])\n        for j in range(1, n):\n            a[i, j] -= a[i, 0] * c[j]",
     "the next one, then this": "for i in range(n // 2):\n        x[2 * i + 1] = x[2 * i + 1] * x[2 * i]\n        x[2 * i] = sin(x[2 * i + 1])",
+    "two in a branch that is not taken": "t = sum(c)\n    if t > 99.0:\n        for i in range(n):\n            x[i] = x[i] * t\n            x[i] = x[i] * sin(x[i])",
+    "two in a branch that is taken": "t = sum(c)\n    if t < 99.0:\n        for i in range(n):\n            x[i] = x[i] * t\n            x[i] = x[i] * sin(x[i])",
     "one of two under a condition": "for i in range(n):\n        if c[i] > 0.5:\n            x[i] = x[i] * exp(x[i])\n        x[i] += x[i] * c[i]",
 }  # fmt: skip
 IN_ORDER = {  # rounds that follow each other, or whose checks and conditions are their own

@@ -21,6 +21,7 @@ from atoll.check.rewrites.language import _BODIES, is_poly, mapped, walk
 from atoll.check.rewrites.refute import LEFT, Budget
 from atoll.check.rewrites.scopes import scoped
 from atoll.check.rewrites.steps import validate
+from atoll.check.rewrites.typed import Types
 from atoll.check.sums import Rejected, add, const, subst, var
 from atoll.check.watched import watch
 from tests.check.run_compiles import Unknown, Wrong, results, same
@@ -195,6 +196,7 @@ def accepted(chain: Any, before: Any, after: Any, origins: Any, r: Any) -> bool:
     try:
         kinds = chain.kinds.with_rooms()  # a copy: what a forged program says of names is not known of others
         scoped(after, kinds, chain.given)
+        Types(kinds).program(after)
         found = validate(chain.sizes, before, after, origins, dict(r.roots), chain.licensed({"regroups": r.regroups}), kinds, chain.results)
         return not any(p.why for p in found)
     except (Rejected, RecursionError, KeyError):

@@ -3,6 +3,7 @@
     forged(before, after, sizes="n")        the certificate that says: `after` comes from `before` by one rewrite, which is proved
 
 A statement after the rewrite is a pair (statement, origin): the number of a statement before it (in the order of a walk) with its round, or None.
+Loops beside each other may be written with one index: in the certificate each has its own (i, i'2), as the compiler's loops have.
 """
 
 from __future__ import annotations
@@ -47,6 +48,23 @@ class Tables:
         self.E: list[Any] = []
         self.S: list[Any] = []
         self.Q: list[Any] = []
+        self.own: dict[str, str] = {}  # what indices are called here
+        self.bound: dict[str, int] = {}  # how often, in this program
+        self.places: list[dict[str, str]] = []  # what indices are called at each statement, in the order of a walk
+
+    def program(self, stmts: Sequence[Stmt]) -> tuple[list[int], list[dict[str, str]]]:
+        self.own, self.bound, self.places = {}, {}, []
+        return self.body(stmts), self.places
+
+    def inside(self, names: Sequence[str], body: Sequence[Stmt]) -> tuple[list[str], list[int]]:
+        outer = self.own
+        for name in names:
+            if name not in outer:  # one inside a loop of the same index is left as it is: it is wrong
+                self.bound[name] = self.bound.get(name, 0) + 1
+        self.own = outer | {name: name if self.bound[name] == 1 else f"{name}'{self.bound[name]}" for name in names if name not in outer}
+        made = [self.own[name] for name in names], self.body(body)
+        self.own = outer
+        return made
 
     def row(self, table: list[Any], row: Any) -> int:
         if row not in table:
@@ -56,7 +74,7 @@ class Tables:
     def poly(self, x: Any) -> int:
         if isinstance(x, dict) and "quotient" in x:
             return self.row(self.P, [[1, self.row(self.Q, self.polys(x["quotient"]))]])
-        return self.row(self.P, [[c, *m] for m, c in sorted(lift(x).items()) if c])
+        return self.row(self.P, [[c, *(self.own.get(a, a) for a in m)] for m, c in sorted(lift(x).items()) if c])
 
     def polys(self, xs: Sequence[Any]) -> list[int]:
         return [self.poly(x) for x in xs]
@@ -86,6 +104,7 @@ class Tables:
         return [self.stmt(s) for s in stmts]
 
     def stmt(self, s: Stmt) -> int:
+        self.places.append(self.own)
         match s:
             case ("let" | "declare", name, d, e):
                 row = [s[0], name, d, None if e is None else self.expr(e)]
@@ -100,9 +119,11 @@ class Tables:
             case ("check", tests, site):
                 row = ["check", self.tests(tests), site, []]
             case ("for", i, low, high, body, *flags):
-                row = ["for", i, self.poly(low), self.poly(high), self.body(body), [*flags, False, 0, False, False][:4] if flags else [False, 0, False, False]]
+                first, last, ((i,), inner) = self.poly(low), self.poly(high), self.inside([i], body)
+                row = ["for", i, first, last, inner, [*flags, False, 0, False, False][:4] if flags else [False, 0, False, False]]
             case ("accumulate", i, low, high, body, accs, exact):
-                row = ["accumulate", i, self.poly(low), self.poly(high), self.body(body), accs, exact]
+                first, last, ((i,), inner) = self.poly(low), self.poly(high), self.inside([i], body)
+                row = ["accumulate", i, first, last, inner, accs, exact]
             case ("if", tests, then, orelse):
                 row = ["if", self.tests(tests), self.body(then), self.body(orelse)]
             case ("break", tests):
@@ -112,7 +133,8 @@ class Tables:
             case ("alloc", b, d, extents, *how):
                 row = ["alloc", b, d, self.polys(extents), how[0] if how else [False, None, False, None]]
             case ("chunks", low, high, extent, body, accs, buffers, how):
-                row = ["chunks", low, high, self.poly(extent), self.body(body), accs, buffers, self.polys(how)]
+                long, ((low, high), inner) = self.poly(extent), self.inside([low, high], body)
+                row = ["chunks", low, high, long, inner, accs, buffers, self.polys(how)]
             case ("helper", name, buffers, sizes, result, how):
                 row = ["helper", name, [[b, self.polys(index)] for b, index in buffers], self.polys(sizes), result, how]
             case ("product", numbers, elements, body, after, adds):
@@ -147,8 +169,12 @@ def plain(stmts: Sequence[Any]) -> tuple[Stmt, ...]:
 def forged(before: Sequence[Stmt], after: Sequence[Any], sizes: str = "n", roots: dict[str, str] | None = None, licensed: bool = False,
     arrays: str = "x y z c a", scalars: dict[str, str] | None = None) -> dict[str, Any]:
     t = Tables()
-    lowered, made = t.body(before), t.body(plain(after))
-    origins = [None if o is None else o if isinstance(o, int) else [o[0], [[s, t.poly(p)] for s, p in o[1].items()]] for o in walked(after)]
+    lowered, old = t.program(before)
+    made, new = t.program(plain(after))
+    origins = []
+    for o, t.own in zip(walked(after), new, strict=True):
+        names = {} if o is None or isinstance(o, int) or o[0] >= len(old) else old[o[0]]
+        origins.append(o if o is None or isinstance(o, int) else [o[0], [[names.get(s, s), t.poly(p)] for s, p in o[1].items()]])
     row = {"name": "forged", "status": "proved", "why": "", "after": made, "origins": origins, "roots": [list(x) for x in (roots or {}).items()], "regroups": licensed}
     text = "int main(void) { return 0; }"
     given = [*([b, "an array", "f64"] for b in arrays.split()), *([name, "a variable", d] for name, d in (scalars or {}).items())]

@@ -27,7 +27,7 @@ def x(i: Any) -> Any:
 COPY = (("for", "i", 0, "n", (("store", "y", ("i",), x("i")),)),)
 SUM = (("for", "i", 0, "n", (("update", "y", (0,), "add", x("i")),)),)
 RUNNING = (("for", "i", 1, "n", (("store", "y", ("i",), ("load", "y", (v("i") - 1,))),)),)
-LEFT = (("true", ("load", "c", (0,))),)
+LEFT = (("true", ("call", "gt", (("load", "c", (0,)), 0.0), "bool")),)
 
 
 def honest() -> Data:
@@ -103,7 +103,7 @@ def an_element_that_is_there_sometimes() -> Data:
 
 
 def asked_again_after_it_changed() -> Data:
-    test = (("true", ("load", "y", (0,))),)
+    test = (("true", ("call", "gt", (("load", "y", (0,)), 0.0), "bool")),)
     one, two = ("store", "y", (0,), 0.0), ("store", "z", (0,), ONE)
     return forged((("if", test, (one, two), ()),), [(("if", test, [(one, 1)], []), None), (("if", test, [(two, 2)], []), None)])
 
@@ -172,9 +172,9 @@ def a_run_that_says_it_is_a_proof() -> Data:
 
 
 FORGERIES: dict[Callable[[], Data], str] = {
-    a_variable_that_is_two_numbers: "q is known already",
+    a_variable_that_is_two_numbers: "q is bound twice",
     an_index_called_like_a_size: "n is an index and a size",
-    an_index_inside_its_own_loop: "i is known already",
+    an_index_inside_its_own_loop: "i is bound twice",
     rounds_that_need_each_other_as_vectors: "order",
     a_loop_as_a_scan: "made a scan",
     counted_after_the_loop_is_left: "order",

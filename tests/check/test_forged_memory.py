@@ -25,6 +25,10 @@ def plus(a: Any, b: Any, d: str = "f64") -> Any:
     return ("call", "add", (a, b), d)
 
 
+def positive(e: Any) -> Any:
+    return ("call", "gt", (e, 0.0), "bool")
+
+
 COPY = (("for", "i", 0, "n", (("store", "y", ("i",), at("x", "i")),)),)
 SUM = (("for", "i", 0, "n", (("update", "y", (0,), "add", at("x", "i")),)),)
 ADD, RESULT = ("add", "s", "add", at("x", "i")), ("store", "y", (0,), ("use", "s"))
@@ -119,12 +123,12 @@ def checked_afterwards(replaced: bool, other: bool = False, when: int = 1) -> Da
     instead = [(("let", "l", "i64", ("choose", test("k"), ("use", "k"), ("index", 0))), None)] if replaced else []
     scan = [(k, (1, SAME)), flag, *instead, (("store", "y", ("i",), at("x", "l" if replaced else "k")), (3, SAME))]
     if other:
-        before = (*before, ("for", "g", 0, "n", (("check", (("true", at("z", "g")),), 1),)))
-        scan.append((("check", (("true", at("z", "i")),), 1), (5, {"g": "i"})))
-    again = [(("let", "k2", "i64", ("cast", at("a", "j"), "i64")), (1, {"i": "j"})), (("check", test("k2"), 0), (2, {"i": "j"}))]
-    exact = (("for", "j", 0, "n", again), None)
-    first = (("if", (("ge", v("n") - when),), [(("if", (("ge", v("n") - 1),), [], [exact]), None)], []), None)
-    return forged(before, [first, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), [exact], []), None)], roots={"k2": "k"})
+        before = (*before, ("for", "g", 0, "n", (("check", (("true", positive(at("z", "g"))),), 1),)))
+        scan.append((("check", (("true", positive(at("z", "i"))),), 1), (5, {"g": "i"})))
+    again = lambda k: [(("let", k, "i64", ("cast", at("a", "j"), "i64")), (1, {"i": "j"})), (("check", test(k), 0), (2, {"i": "j"}))]
+    exact = lambda k: (("for", "j", 0, "n", again(k)), None)
+    first = (("if", (("ge", v("n") - when),), [(("if", (("ge", v("n") - 1),), [], [exact("k2")]), None)], []), None)
+    return forged(before, [first, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), [exact("k3")], []), None)], roots={"k2": "k", "k3": "k"})
 
 
 def in_pieces(all_: bool) -> Data:
@@ -151,7 +155,7 @@ def joined_to_a_sum(other: Any) -> Data:
 
 def kept_while_a_loop_runs(writes: str) -> Data:
     """z = x[0] and then x[0] again inside a loop: one read is enough where the loop does not write it."""
-    leave, store = ("break", (("true", at("c", 0)),)), ("store", writes, (0,), 0.0)
+    leave, store = ("break", (("true", positive(at("c", 0))),)), ("store", writes, (0,), 0.0)
     before = (("store", "z", (0,), at("x", 0)), ("forever", (("store", "y", (0,), at("x", 0)), leave, store)))
     use = ("use", "t")
     return forged(before, [(("let", "t", "f64", at("x", 0)), None), (("store", "z", (0,), use), 0), (("forever", [(("store", "y", (0,), use), 2), (leave, 3), (store, 4)]), 1)])
@@ -229,15 +233,15 @@ def in_turns(c: int = 0, steps: int = 0, guard: str = "m", low: int = 0, named: 
 
 
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
-    "an element in a narrower variable": (lambda: element_kept("f64"), lambda: element_kept("f32"), "without origin"),
+    "an element in a narrower variable": (lambda: element_kept("f64"), lambda: element_kept("f32"), "of another type"),
     "a value in a narrower variable": (lambda: value_of_branches("f64"), lambda: value_of_branches("f32"), "another"),
-    "a sum in narrower steps": (lambda: sum_written_out(at("x", "i")), lambda: sum_written_out(at("x", "i"), d="f32"), "another statement"),
+    "a sum in narrower steps": (lambda: sum_written_out(at("x", "i")), lambda: sum_written_out(at("x", "i"), d="f32"), "of another type"),
     "a sum of more": (lambda: sum_written_out(at("x", "i")), lambda: sum_written_out(at("x", "i"), at("x", "i")), "another statement"),
-    "an update in narrower steps": (lambda: update_written_out("f64"), lambda: update_written_out("f32"), "another statement"),
-    "an array's element in a narrower variable": (lambda: element_in_a_variable("f64"), lambda: element_in_a_variable("f32"), "without origin"),
-    "a line of another type": (streamed, lambda: streamed("f32"), "without origin"),
+    "an update in narrower steps": (lambda: update_written_out("f64"), lambda: update_written_out("f32"), "of another type"),
+    "an array's element in a narrower variable": (lambda: element_in_a_variable("f64"), lambda: element_in_a_variable("f32"), "of another type"),
+    "a line of another type": (streamed, lambda: streamed("f32"), "of another type"),
     "a line over another write": (streamed, lambda: streamed(writes_it_too=True), "without origin"),
-    "parts of another type": (in_parts, lambda: in_parts("f32"), "without origin"),
+    "parts of another type": (in_parts, lambda: in_parts("f32"), "of another type"),
     "parts of what a variable was": (in_parts, lambda: in_parts(changes=True), "without origin|origin outside"),
     "a routine of another round": (lambda: one_by_one(call, v("k") + 1), lambda: one_by_one(call, "k"), "another statement"),
     "a print of another round": (lambda: one_by_one(shown, v("k") + 1), lambda: one_by_one(shown, "k"), "another statement"),
@@ -259,7 +263,7 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "any: kept wrong": (lambda: until_known(False, "false", "ne", "or", False), lambda: until_known(False, "false", "eq", "or", False), "without origin|another"),
     "all: of the contrary": (lambda: until_known(True, "true", "eq", "and", True), lambda: until_known(True, "true", "eq", "and", False), "without origin|another"),
     "kept: the wrong first": (kept_for_the_next, lambda: kept_for_the_next(first=1), "without origin"),
-    "kept: narrower": (kept_for_the_next, lambda: kept_for_the_next(d="f32"), "without origin"),
+    "kept: narrower": (kept_for_the_next, lambda: kept_for_the_next(d="f32"), "of another type"),
     "kept: another value": (kept_for_the_next, lambda: kept_for_the_next(next_=at("x", "i")), "without origin"),
     "kept: something else writes it": (kept_for_the_next, lambda: kept_for_the_next(other=0), "without origin"),
     "kept: the same element": (kept_for_the_next, lambda: kept_for_the_next(index=v("n") * 1), "without origin|storage|may not be there|another"),

@@ -11,6 +11,7 @@ import pytest
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected
 from tests.check.small_compiles import P, forged, lift, v
+from tests.check.test_forged_memory import positive
 
 Data = dict[str, Any]
 SAME = {"i": "i"}
@@ -137,9 +138,9 @@ def made_in_its_place(filled: Any = "n", copied: Any = "n", between: Any = None,
     fill = lambda b, *p: ("for", "f", 0, filled, (("store", b, (*p, "f"), at("x", "i", "f")),))
     step = lambda b, *p: ("for", "h", 1, "n", (("store", b, (*p, "h"), plus(at(b, *p, "h"), at(b, *p, v("h") - 1))),))
     last = ("for", "g", 0, copied, (("store", "y", ("i", "g"), at("w", read) if other is None else plus(at("w", read), at(other, "i", "g"))),))
-    leave = [("break", (("true", at("c", 0)),))] if leaves else []
+    leave = [("break", (("true", positive(at("c", 0))),))] if leaves else []
     loop = ("for", "i", 0, "m", (fill("w"), step("w"), *more, *leave, last))
-    before = (("alloc", "w", d, ("n",)), ("forever", (loop, ("break", (("true", at("c", 0)),)))) if leaves else loop, ("free", "w"))
+    before = (("alloc", "w", d, ("n",)), ("forever", (loop, ("break", (("true", positive(at("c", 0))),)))) if leaves else loop, ("free", "w"))
     k = 3 if leaves else 2
     told = lambda s, n: (s, (n, {"i": "i"}))
     inner: list[Any] = [(fill("y", "i")[:4] + ([(fill("y", "i")[4][0], (k, {"i": "i", "f": "f"}))],), (k - 1, {})), (step("y", "i")[:4] + ([(step("y", "i")[4][0], (k + 2, {"i": "i", "h": "h"}))],), (k + 1, {}))]
@@ -148,7 +149,7 @@ def made_in_its_place(filled: Any = "n", copied: Any = "n", between: Any = None,
     if other is not None:
         inner.append((("for", "g", 0, copied, [(("store", "y", ("i", "g"), plus(at("y", "i", read), at(other, "i", "g"))), (k + 4 + e, {"i": "i", "g": "g"}))]), (k + 3 + e, {})))
     after: Any = (("for", "i", 0, "m", inner), k - 2 + 1 - 1)
-    return forged(before, [(("forever", [after, (("break", (("true", at("c", 0)),)), k + 6)]), 1) if leaves else after], sizes="n m")
+    return forged(before, [(("forever", [after, (("break", (("true", positive(at("c", 0))),)), k + 6)]), 1) if leaves else after], sizes="n m")
 
 
 def checked_before_a_product(inside: Any = None, product_first: bool = False) -> Data:
@@ -175,7 +176,7 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "sorted: written in between": (lambda: sorted_reads(between=("store", "z", (0,), 1.0)), lambda: sorted_reads(between=("store", "x", (0,), 1.0)), "another|origin"),
     "sorted: places of something else too": (sorted_reads, lambda: sorted_reads(also="z"), "another|origin"),
     "sorted: another array at its places": (sorted_reads, lambda: sorted_reads(where="z"), "another|origin"),
-    "sorted: narrower": (sorted_reads, lambda: sorted_reads(d="f32"), "another|origin"),
+    "sorted: narrower": (sorted_reads, lambda: sorted_reads(d="f32"), "another|origin|operands of two types"),
     "sorted: not all of it": (sorted_reads, lambda: sorted_reads(count=v("n") - 1), "another|origin"),
     "sorted: by another routine": (sorted_reads, lambda: sorted_reads(name="reverse"), "another|origin"),
     "sorted rows: of a part": (sorted_row, lambda: sorted_row(filled=v("n") - 1), "another|origin"),

@@ -1,6 +1,6 @@
 """Every way of standing in a loop times every kind of update: short programs, all of which must be done in place.
 
-`AROUND` are nests of branches and loops with a hole, `UPDATES` what is put into it. The arrays are `a` and `b` (state), `m` (a mask); `i` is the
+`AROUND` are nests of branches and loops with a hole, `UPDATES` what is put into it, `LOOPS` what goes around all of it. The arrays are `a` and `b` (state), `m` (a mask); `i` is the
 round, `j` an index that depends on data.
 """
 
@@ -27,6 +27,8 @@ UPDATES = {
     "pop": "p = max(p - 1, 0)\na[b[p % n] % n] = i",
     "twice": "a[j] = b[i]\na[i] = a[j] + 1",
     "slice": "a[i : i + 1] = b[i : i + 1] + 1",
+    "one of two is read": "row = b if b[i] > 2 else a\na[i] = row[j] + 1",
+    "chosen in branches": "if b[i] > 2:\n    row, k2 = b, 1\nelse:\n    row, k2 = a, 2\nb[j] = row[i] + k2",
     "arrays change places": "a, b = b, a",
     "and are updated": "a[j] = i\na, b = b, a\na[i] = b[j] + p",
 }
@@ -48,16 +50,26 @@ AROUND = {
     "flag": "ok = m[i]\nif ok:\n    ok = a[j] > 2\nif ok:\n    {}",
 }
 
+LOOPS = {
+    "for": "for i in range(n):\n    {}",
+    "while": "i = 0\nwhile i >= 0 and i < n:\n    {}\n    i += 1",
+    "walk": "i, t = 0, 0\nwhile i >= 0 and i < n and t < 2 * n:\n    {}\n    t += 1\n    if a[i] % 3 > 0:\n        i += 1\n        if i < n:\n            b[i] += 1\n    else:\n        a[i] += 1",
+    "leaves": "i = 0\nwhile True:\n    if i >= n:\n        break\n    {}\n    i += 1\n    if i < n and a[i] > 1000:\n        break",
+}
 
-def program(around: str, update: str) -> str:
-    """The text of one program."""
-    body = AROUND[around]
+
+def filled(text: str, inside: str) -> str:
+    """A text with another in its hole."""
     lines = []
-    for line in body.split("\n"):
-        pad = " " * (len(line) - len(line.lstrip()))
-        lines.append(indent(UPDATES[update], pad) if line.strip() == "{}" else line)
-    inside = indent("j = (a[i] * 3 + i) % n\n" + "\n".join(lines), " " * 8)
-    return f"{HEAD}    for i in range(n):\n{inside}\n    return a, b, p\n"
+    for line in text.split("\n"):
+        lines.append(indent(inside, " " * (len(line) - len(line.lstrip()))) if line.strip() == "{}" else line)
+    return "\n".join(lines)
 
 
-ALL = [(around, update) for around in AROUND for update in UPDATES]
+def program(around: str, update: str, loop: str = "for") -> str:
+    """The text of one program."""
+    inside = "j = (a[i] * 3 + i) % n\n" + filled(AROUND[around], UPDATES[update])
+    return HEAD + indent(filled(LOOPS[loop], inside), "    ") + "\n    return a, b, p\n"
+
+
+ALL = [(around, update, loop) for loop in LOOPS for around in AROUND for update in UPDATES]

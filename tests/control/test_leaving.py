@@ -9,7 +9,7 @@ import pytest
 
 import atoll as at
 from tests.agreement import agree, stages
-from tests.control.count import Count, growth
+from tests.control.count import Count, growth, moved
 from tests.fuzz.control import wrong
 from tests.oracle import in_python
 
@@ -270,6 +270,27 @@ PROGRAMS = {
         s += 29
     return s
 """,
+    "bound or left": """    s = 0
+    for i in range(n):
+        if a[i] > 6:
+            u, v = 1, i
+        elif a[i] > 4:
+            continue
+        elif m[i]:
+            match b[i] % 3:
+                case 0:
+                    u, v = 2, a[i]
+                case 1:
+                    break
+                case _:
+                    continue
+        else:
+            u, v = b[i], 3
+        if u != v:
+            s += u
+            b[i] = v
+    return s, b
+""",
     "the round's name is bound before": """    i = 5
     for i in range(n):
         if a[i] > 6:
@@ -298,6 +319,29 @@ def test_as_in_python(name: str) -> None:
     assert max(growth(f, arguments, (32, 64, 128))) < 2.8 or name in ("endless", "slices")
     assert "every round" not in str(f.memory())
     stages.cache_clear()
+
+
+def test_what_a_round_binds_before_it_reads_is_its_own() -> None:
+    """A name that had a value before the loop is no state of it where every path binds it or leaves: s stays an integer, as in Python."""
+    body = "    u = 0.5\n    t = u\n    s = 0\n    for x in a:\n        if x > 5:\n            u = 1\n        elif x > 3:\n            continue\n        else:\n            u = 2\n        s += u\n    return s, t\n"
+    f = at.fn(source=HEAD + body)
+    assert f.type.endswith("-> (i64, f64)")
+    value, _ = f.interpret(np.ones(4, bool), np.array([6, 4, 1, 0]), np.zeros(4, np.int64))
+    assert value == 5
+
+
+def test_some_path_that_goes_on_does_not_bind() -> None:
+    for last in ("elif x > 1:\n            u = 2", "else:\n            if m[x]:\n                continue"):
+        text = f"{HEAD}    s = 0\n    for x in a:\n        if x > 5:\n            u = 1\n        elif x > 3:\n            continue\n        {last}\n        s += u\n    return s\n"
+        with pytest.raises(at.Error, match="E0110"):
+            at.fn(source=text)
+
+
+def test_a_round_that_is_left_computes_nothing_else() -> None:
+    """What the other branches bind is not made in a round that leaves."""
+    body = "    s = 0\n    for i in range(n):\n        if a[i] > 5:\n            row = sort([v * i for v in b])\n        elif a[i] > 3:\n            continue\n        else:\n            row = scan(add, 0, [v + i for v in b])\n        s += row[0] + row[n - 1]\n    return s\n"
+    f = at.fn(source=HEAD + body)
+    assert moved(f, np.ones(64, bool), np.full(64, 4), np.arange(64)) <= 16 < 64 * 64 < moved(f, np.ones(64, bool), np.full(64, 2), np.arange(64))
 
 
 def test_a_loop_that_is_left_stops() -> None:

@@ -28,6 +28,7 @@ PROGRAMS = {
     "step in a sum": "    return [sum(a[i] for i in range(k, n, k + 1)) for k in range(n)]",
     "iterators in each other": "    s = 0\n    for i, (x, y) in enumerate(zip(reversed(a), b)):\n        s += (i + 1) * x - y\n    return s, sum(x * y for x, y in zip(a, reversed(b))), [i + x for i, x in enumerate(reversed(a))]",
     "enumerate from": "    return [i * x for i, x in enumerate(a, start=3)], max((x for i, x in enumerate(b) if i % 2 == 0), default=0)",
+    "characters": "    digits = 0\n    for x in a:\n        c = x + ord('5')\n        if ord('0') <= c <= ord('9'):\n            digits = digits * 10 + (c - ord('0'))\n    return digits, [ord(' ') < x + 30 for x in b]",
     "defaults and keywords": "    def g(x: i64, by: i64 = 2, plus: i64 = 1):\n        return x * by + plus\n    return [g(x) for x in a], [g(x, plus=5) for x in a], [g(plus=x, by=3, x=1) for x in b]",
 }  # fmt: skip
 
@@ -48,3 +49,15 @@ def test_as_in_python(name: str) -> None:
         value = agree(f, *args, compiled=size in (3, 20))
         for x, y in zip(value, expected, strict=True) if isinstance(expected, tuple) else [(value, expected)]:
             assert np.array_equal(x, np.asarray(y).reshape(np.shape(x))), (name, size, x, y)
+
+
+def test_a_character_is_a_weak_number() -> None:
+    f = at.fn(source="import atoll as at\nfrom atoll import u8\nn = at.sizes('n')\n@at.fn\ndef f(x: u8[n]):\n    x[0] = ord('a')\n    return x, x == ord('b')\n")
+    x, same = f.interpret(np.frombuffer(b"bba", np.uint8))
+    assert x.tobytes() == b"aba" and x.dtype == np.uint8 and same.tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("text", ["ord('ab')", "ord('')", "ord(a[0])"])
+def test_only_a_literal_character_has_a_number(text: str) -> None:
+    with pytest.raises(at.Error, match="not one literal character"):
+        at.fn(source=f"{HEAD}    return {text}\n")

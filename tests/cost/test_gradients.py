@@ -43,6 +43,18 @@ def test_loops_inside_keep_what_they_overwrite(around: str, update: str) -> None
     assert found.growth <= 1.25 and max(found.work) < 9, found
 
 
+def test_a_few_places_of_an_array_are_not_the_array() -> None:
+    """A round that reads two places of what an array was before three updates computes these, not all of it anew (plan/stages.py): a stack of values."""
+    text = (
+        "@at.fn\ndef f(code: i64[n], x: f64[n]) -> f64:\n    stack = zeros(n + 1)\n    top = 0\n    for i in range(n):\n        if code[i] == 0 or top < 2:\n            stack[top] = x[i]\n            top += 1\n"
+        "        elif code[i] == 1:\n            stack[top - 2] = stack[top - 2] + stack[top - 1]\n            top -= 1\n        else:\n            stack[top - 2] = tanh(stack[top - 2] * stack[top - 1])\n            top -= 1\n"
+        "    return sum(stack[q] for q in range(top))\n"
+    )
+    f = at.fn(source=HEAD.replace("@at.fn\n", "") + text)
+    found = ratios(f, at.grad(f, wrt=1), [(np.arange(n) % 4, np.linspace(0.5, 1.5, n)) for n in (16, 64)])
+    assert found.growth <= 1.25 and max(found.work) < 9, found
+
+
 def test_values_in_branches_are_computed_once() -> None:
     """What many inlined lines read is no work for each path to it: American puts had 13.9 times the operations (examples/ranks/binomial_option.py)."""
     text = "@at.fn\ndef f(x: f64[n], k: f64, p: f64) -> f64:\n    w = maximum(k - x, 0.0)\n    for t in range(4):\n        w[:-1] = maximum(k - x[:-1] * p, 0.9 * (p * w[1:] + (1.0 - p) * w[:-1]))\n    return sum(w)\n"

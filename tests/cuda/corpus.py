@@ -1,8 +1,8 @@
 """Every function of the corpus (tools/corpus.py) on a target, against the interpreter: the same values or the same error. For machines with a GPU: `make test-cuda`.
 
-    python -m tests.cuda.corpus [--target cuda-emulated] [--jobs 8] [--seconds 200] [--only WORD]
+    python -m tests.cuda.corpus [--target cuda-emulated] [--jobs 8] [--seconds 200] [--only WORD] [--backwards]
 
-What a GPU refuses by name (E0838) is counted. Failures are listed with the module and the function.
+What a GPU refuses by name (E0838) is counted. Failures are listed with the module and the function. --backwards: the last modules first, which a run before this one may not have come to.
 """
 
 from __future__ import annotations
@@ -83,11 +83,12 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY if limits[1] == resource.RLIM_INFINITY else min(MEMORY, limits[1]), limits[1]))
 
 
-def share(target: str, part: int, parts: int, seconds: float, only: list[str]) -> None:
+def share(target: str, part: int, parts: int, seconds: float, only: list[str], backwards: bool = False) -> None:
     """A part of the corpus, in this process: a line for every function."""
     end = time.monotonic() + seconds
     bounded()
-    for module in list(modules(only))[part::parts]:
+    mine = list(modules(only))[part::parts]
+    for module in reversed(mine) if backwards else mine:
         for name, f in functions(module):
             if time.monotonic() > end:
                 print(json.dumps([name, "no time"]), flush=True)
@@ -114,12 +115,13 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=200)
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--part", type=int)
+    parser.add_argument("--backwards", action="store_true")
     options = parser.parse_args()
     if options.part is not None:
-        share(options.target, options.part, options.jobs, options.seconds, options.only)
+        share(options.target, options.part, options.jobs, options.seconds, options.only, options.backwards)
         return 0
     command = [sys.executable, "-W", "ignore", "-m", "tests.cuda.corpus", "--target", options.target, "--jobs", str(options.jobs), "--seconds", str(options.seconds)]
-    command += ["--only", *options.only] if options.only else []
+    command += [*(["--only", *options.only] if options.only else []), *(["--backwards"] if options.backwards else [])]
     running = [subprocess.Popen([*command, "--part", str(k)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for k in range(options.jobs)]
     words: Counter[str] = Counter()
     wrong = []

@@ -19,7 +19,7 @@ import numpy as np
 import atoll as at
 from atoll import f32, f64, i64
 
-n, m = at.sizes("n m")
+n, m, p, q = at.sizes("n m p q")
 BASE = 1 << 20
 
 
@@ -88,6 +88,20 @@ def substituted(a: f64[n, n], y: f64[n]) -> f64[n]:
     return x
 
 
+@at.fn
+def filtered(x: f32[p, n + 2, m + 2], w: f32[q, p, 3, 3]) -> f32[q, n, m]:
+    return [[[sum(x[r, i + s, j + t] * w[o, r, s, t] for r in range(p) for s in range(3) for t in range(3)) for j in range(m)] for i in range(n)] for o in range(q)]
+
+
+@at.fn
+def products(a: f32[p, n, q], b: f32[p, q, m]) -> f32[p, n, m]:
+    return [a[i] @ b[i] for i in range(p)]
+
+
+def _filtered(x: Any, w: Any) -> Any:
+    return np.einsum("rijst,orst->oij", np.lib.stride_tricks.sliding_window_view(x, (3, 3), (1, 2)), w, optimize=True)
+
+
 def _sums_by_key(c: Any, v: Any, bins: int) -> Any:
     return np.bincount(c, v, bins)
 
@@ -136,6 +150,13 @@ def rows(scale: float) -> list[tuple[Any, tuple[Any, ...], Callable[..., Any]]]:
         out.append((sums, (rng.normal(size=(max(2, wide // width), width)),), lambda a: (a.sum(axis=1), a.sum(axis=0))))
     side = max(40, int(wide**0.5) // 4)
     out += [(steps, (rng.normal(size=(side, side + 3)), rounds), _steps) for rounds in (9, 10)]
+    small = max(3, int(scale))
+
+    def singles(*shape: int) -> Any:
+        return rng.normal(size=shape).astype(np.float32)
+
+    out += [(filtered, (singles(5, small + 2, width + 2), singles(16, 5, 3, 3)), _filtered) for width in (40, 300, 700)]
+    out += [(products, (singles(4 * small, high, 40), singles(4 * small, 40, wide_)), lambda a, b: a @ b) for high, wide_ in ((32, 32), (16, 600), (9, 100), (70, 300))]
     out.append((substituted, (rng.normal(size=(side, side)) / side, rng.normal(size=side)), _substituted))
     return out
 

@@ -1,64 +1,115 @@
-"""Everything that needs a GPU, in one go and within a given time: the tests of tests/cuda on it, the corpus, the fuzzers, the bench. `make test-cuda`.
+"""Everything that needs a GPU, in one go and within a given time: what is right first, all at the same time; then the bench, alone. `make test-cuda`.
 
-    python -m tests.cuda.on_gpu [--seconds 560] [--out out/cuda] [--skip bench]
+    python -m tests.cuda.on_gpu [--seconds 560] [--right 0.35] [--out out/cuda] [--skip bench] [--again "softmax f32,sort 1M f32"]
 
-Such a machine may reach no registry: `make cuda-packages` puts what is needed beside PyTorch's Python into out/cuda_packages, which travels with the tree.
+In the folder, as it goes: report.txt (how every part ended, with the end of what it said), bench.txt, gpu.json; what the other parts say is in out/logs. --right is the share of the time until the bench begins. --again: only
+rows of the table that are old or missing, after those of these kernels (bench/gpu/run.py).
+
+Such a machine may reach no registry: `make cuda-packages` puts what is needed beside PyTorch's Python into out/cuda_packages, which travels with the tree. Where there is no pytest, the
+tests are left out and the report says so.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
+TESTS = ("test_runtime.py", "libraries.py", "test_held.py", "test_tiles.py", "test_sorts.py", "test_narrow.py")
+SHOWN = 60  # lines of what a part said
+AGAIN = 3  # how a bench ends whose device is in error
+
+
+@dataclass
+class Parts:
+    """Processes of this run, what they say, and how they ended."""
+
+    out: Path
+    logs: Path
+    environment: dict[str, str]
+    start: float = field(default_factory=time.monotonic)
+    ended: dict[str, str] = field(default_factory=dict)
+
+    def since(self) -> float:
+        return time.monotonic() - self.start
+
+    def begin(self, name: str, *command: str) -> subprocess.Popen[bytes]:
+        with self.log(name).open("ab") as log:
+            return subprocess.Popen([sys.executable, "-W", "ignore", "-m", *command], cwd=ROOT, env=self.environment, stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def log(self, name: str) -> Path:
+        return (self.out if name == "bench" else self.logs) / f"{name}.txt"
+
+    def end(self, name: str, process: subprocess.Popen[bytes], by: float) -> int | None:
+        """Waits until it ends, `by` seconds after the start at most."""
+        try:
+            code: int | None = process.wait(max(1.0, by - self.since()))
+        except subprocess.TimeoutExpired:
+            code = None
+        with contextlib.suppress(ProcessLookupError):  # with what it has started
+            os.killpg(process.pid, signal.SIGKILL)
+        self.tell(name, "ran out of time" if code is None else "right" if code == 0 else f"exit {code}")
+        return code
+
+    def tell(self, name: str, word: str) -> None:
+        self.ended[name] = word
+        said = self.log(name).read_text(errors="replace").splitlines()[-SHOWN:] if self.log(name).exists() else []
+        text = "\n".join([f"== {name}: {word}, {self.since():.0f} s after the start", *said])
+        print(text, flush=True)
+        with (self.out / "report.txt").open("a") as report:
+            report.write(text + "\n")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cuda.on_gpu", description=__doc__)
     parser.add_argument("--seconds", type=float, default=560)
+    parser.add_argument("--right", type=float, default=0.35)
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "cuda")
-    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) - 2))
+    parser.add_argument("--jobs", type=int, default=max(1, ((os.cpu_count() or 1) - 4) // 3), help="processes of the corpus, of the fuzzers, and of the portable corpus")
     parser.add_argument("--skip", nargs="*", default=[])
+    parser.add_argument("--again")
     options = parser.parse_args()
-    options.out.mkdir(parents=True, exist_ok=True)
-    start = time.monotonic()
+    logs = ROOT / "out" / "logs"
+    for folder in (options.out, logs):
+        folder.mkdir(parents=True, exist_ok=True)
+    for old in (*logs.glob("*.txt"), *(options.out / name for name in ("report.txt", "bench.txt", "gpu.json"))):
+        old.unlink(missing_ok=True)
     path = os.pathsep.join(filter(None, [str(ROOT), str(ROOT / "out" / "cuda_packages"), os.environ.get("PYTHONPATH", "")]))
-    environment = {**os.environ, "PYTHONPATH": path, "ATOLL_TEST_CUDA": "1", "PYTHONUNBUFFERED": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
-    python = [sys.executable, "-W", "ignore", "-m"]
-    results: dict[str, int | None] = {}
+    parts = Parts(options.out, logs, {**os.environ, "PYTHONPATH": path, "ATOLL_TEST_CUDA": "1", "PYTHONUNBUFFERED": "1", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"})
+    till = options.seconds if "bench" in options.skip else options.right * options.seconds
+    parts.end("doctor", parts.begin("doctor", "atoll", "doctor"), 30)
 
-    def begin(name: str, *command: str) -> subprocess.Popen[bytes]:
-        with (options.out / f"{name}.txt").open("wb") as log:
-            return subprocess.Popen([*python, *command], cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
-
-    def end(name: str, process: subprocess.Popen[bytes], by: float) -> None:
-        try:
-            results[name] = process.wait(max(1.0, start + by - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            process.kill()
-            results[name] = None
-        lines = (options.out / f"{name}.txt").read_text(errors="replace").splitlines()
-        print(f"== {name}: {'no time' if results[name] is None else f'exit {results[name]}'} after {time.monotonic() - start:.0f} s", *lines[-25:], sep="\n", flush=True)
-
-    end("doctor", begin("doctor", "atoll", "doctor"), 30)
-    end("tests", begin("tests", "pytest", "-q", "-p", "no:cacheprovider", "tests/cuda", "tests/cuda/libraries.py"), 0.3 * options.seconds)
-    if "bench" not in options.skip:  # alone, because it is timed
-        till = 0.65 * options.seconds
-        end("bench", begin("bench", "bench.gpu.run", "--seconds", f"{till - (time.monotonic() - start) - 15:.0f}", "--out", str(options.out / "gpu.json")), till)
-    left = max(20.0, options.seconds - (time.monotonic() - start) - 20)
-    running = {}
-    if "corpus" not in options.skip:
-        running["corpus"] = begin("corpus", "tests.cuda.corpus", "--target", "cuda", "--jobs", str(options.jobs), "--seconds", f"{left:.0f}")
-    if "fuzz" not in options.skip:
-        running["fuzz"] = begin("fuzz", "tests.fuzz", "--stages", "interpret,cuda", "--seeds", "1000:100000", "--time", f"{left:.0f}")
+    left, jobs = till - parts.since() - 27, options.jobs  # the last function of a corpus may take 20 s, and what they all found is told at the end
+    commands = {
+        "tests": ["pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *(f"tests/cuda/{name}" for name in TESTS)],
+        "large": ["tests.cuda.large", "--target", "cuda", "--scale", "8"],
+        "corpus": ["tests.cuda.corpus", "--target", "cuda", "--jobs", str(jobs), "--seconds", f"{left:.0f}", "--backwards"],
+        "portable": ["tests.portable.corpus", "--jobs", str(jobs), "--seconds", f"{min(left, 60):.0f}", "--ways=as usual,cuda"],
+        **{f"fuzz{job}": ["tests.fuzz", "--stages", "interpret,cuda", "--seeds", f"{5790000000 + 100000 * job}:{5790000000 + 100000 * (job + 1)}", "--time", f"{left:.0f}"] for job in range(jobs)},
+    }
+    running = {name: parts.begin(name, *command) for name, command in commands.items() if name.rstrip("0123456789") not in options.skip}
     for name, process in running.items():
-        end(name, process, options.seconds)
-    print("\n".join(f"{name}: {'no time' if code is None else 'right' if code == 0 else f'exit {code}'}" for name, code in results.items()))
-    return 0 if all(code == 0 for code in results.values()) else 1
+        parts.end(name, process, till)
+
+    if "bench" not in options.skip:  # alone, because it is timed
+        table = options.out / "gpu.json"
+        rows = ["--again", str(ROOT / "bench" / "results" / "gpu.json"), "--first", options.again] if options.again is not None else []
+        code: int | None = AGAIN
+        while code not in (0, 1, None) and parts.since() < options.seconds - 20:
+            before = ["--before", str(table)] if table.exists() else []
+            seconds = options.seconds - parts.since() - 15
+            code = parts.end("bench", parts.begin("bench", "bench.gpu.run", "--seconds", f"{seconds:.0f}", *rows, *before, "--out", str(table)), options.seconds)
+    summary = "; ".join(f"{name}: {word}" for name, word in parts.ended.items())
+    wrong = any(word != "right" for word in parts.ended.values())
+    parts.tell("all", summary)
+    return 1 if wrong else 0
 
 
 if __name__ == "__main__":

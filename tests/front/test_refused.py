@@ -34,6 +34,8 @@ REFUSED = [
     ("return map(**x)", "x", "`**`", "keyword arguments"),
     ("return x if 1.0 in x else x", "1.0 in x", "`in`", "any("),
     ("return x if 1.0 not in x else x", "1.0 not in x", "`not in`", "not any("),
+    ("return x if x[0] in (x[1], 2.0) else x", "x[0] in (x[1], 2.0)", "`in`", "any("),
+    ("return x if (x[0] in (1, 2)) in (True,) else x", "(x[0] in (1, 2)) in (True,)", "`in`", "any("),
     ("y = x is None\nreturn x", "x is None", "`is`", "`==`"),
     ("y = x is not None\nreturn x", "x is not None", "`is not`", "`!=`"),
     ("g = lambda *a: a\nreturn x", "a", "`*a`", "take a tuple"),

@@ -119,6 +119,8 @@ class Writer:
             self.put(level, f"old = {r.choice('ab')}")
             self.put(level, f"{r.choice('ab')}[{self.index()}] = {self.small()}")
             self.put(level, f"q = (q + old[{self.index()}]) % 99")
+        elif loop and depth < 3 and k < 0.79:
+            self.bound_or_left(level, depth)
         else:
             self.put(level, f"{r.choice('ab')}[{self.index()}] = {self.small()}")
 
@@ -177,6 +179,55 @@ class Writer:
             self.put(level + 1, f"return a, b, {self.small()}")
         else:
             self.put(level + 1, f"return {self.small()}")
+
+    def bound_or_left(self, level: int, depth: int) -> None:
+        """A name, perhaps an array too, that every branch binds which does not leave the round; then it is read. It may have had another value before."""
+        r = self.r
+        name, whole = self.name("y"), self.rich and self.result is None and r.random() < 0.4
+        if r.random() < 0.3:
+            name = "y0"  # the same name in other rounds and loops
+
+        def bind(level: int) -> None:
+            if whole:
+                self.put(level, f"{name}, row = {self.small()}, {r.choice(['a', 'b', '[v * 2 % 31 for v in a]'])}")
+            else:
+                self.put(level, f"{name} = {self.small()}")
+
+        def branch(level: int, deep: int) -> None:
+            if deep < 2 and r.random() < 0.3:
+                tree(level, deep + 1)
+            elif r.random() < 0.4:
+                if self.result is None:
+                    self.block(level, 3, True)
+                self.put(level, r.choice(["break", "continue", "continue", f"return {'a, b, ' if self.result is None else ''}{self.small()}"]))
+            else:
+                bind(level)
+
+        def tree(level: int, deep: int) -> None:
+            if r.random() < 0.2:
+                self.put(level, f"match ({self.value(1)}) % 3:")
+                for case in ("0", "2"):
+                    self.put(level + 1, f"case {case}:")
+                    branch(level + 2, deep)
+                self.put(level + 1, "case _:")
+                bind(level + 2)
+                return
+            for word in ("if", "elif", "elif")[: r.choice([1, 2, 3])]:
+                self.put(level, f"{word} {self.test()}:")
+                branch(level + 1, deep)
+            self.put(level, "else:")
+            bind(level + 1)
+
+        if r.random() < 0.2:
+            self.put(level, f"{name} = {self.small()}")
+        tree(level, 0)
+        before = list(self.ints)
+        self.ints += [name, name]
+        self.statement(level, depth + 1, True)
+        if whole:
+            self.put(level, f"q = (q + row[{self.index()}]) % 99")
+        self.put(level, f"p = (p + {self.value(1)} * {name}) % 83")
+        self.ints = before
 
     # -- functions
 

@@ -58,7 +58,7 @@ class Stages:
             return self.run_rewritten
         if stage == "kernels":
             return self.run_kernels
-        if stage in ("warps", "blocks"):
+        if stage in ("warps", "blocks", "rows"):
             return lambda args: self.run_groups(args, stage)
         if stage.startswith("cuda"):
             return lambda args: leaves(self.f.on(stage)(*args))
@@ -126,15 +126,16 @@ class Stages:
         return execute(self._kernels, given, sizes, backwards)
 
     def run_groups(self, args: tuple[Any, ...], lanes: str) -> list[Any]:
-        """The same with every row for a warp or a block, which small sizes never have: what a race needs."""
+        """The same with every row for a warp or a block, in memory or in registers, which small sizes never have: what a race needs."""
         from unittest.mock import patch
 
-        from atoll.backends.cuda import group
+        from atoll.backends.cuda import group, held
         from atoll.backends.cuda.execute import execute
         from atoll.backends.cuda.generate import lowered
 
         given, sizes = self._prepare(args)
-        with patch.multiple(group, SHORT=1, LONG=0 if lanes == "blocks" else 1 << 40, FEW=-1):
+        classes = ((32, 1, 64), (32, 3, 64)) if lanes == "rows" else ()
+        with patch.multiple(group, SHORT=1, LONG=0 if lanes == "blocks" else 1 << 40, FEW=-1, LEAST=1 << 40 if lanes == "warps" else 2), patch.object(held, "CLASSES", classes):
             return execute(lowered(self.f.core), given, sizes)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+from textwrap import indent
 
 HEADER = """import atoll as at
 from atoll import f64, i64
@@ -154,7 +155,7 @@ class Chain:
                 self.put(depth, self.fill(self.rng.choice(self.plain), loop))
 
     def put(self, depth: int, text: str) -> None:
-        self.lines.append("    " * depth + text)
+        self.lines.append(indent(text, "    " * depth))
 
     def text(self) -> str:
         self.block(self.rng.choice((1, 2, 2, 3, 4, 5)), 1, None)

@@ -32,6 +32,10 @@ UPDATES = (
     "x[P:Q] = tanh(x[P:Q] * s)",
     "x[P] = sum(tanh(x[h] * y[h]) for h in range(Q)) * K",
     "x[P] = x[P] * max(a[Q])",
+    # loops of two updates each, which are updates of all places at once
+    "for h in range(n):\n    a[P, h], a[Q, h] = K * a[P, h] - s * a[Q, h], s * a[P, h] + K * a[Q, h]",
+    "for h in range(n):\n    a[h, P], a[h, Q] = K * a[h, P] - s * a[h, Q], s * a[h, P] + K * a[h, Q]",
+    "for h in range(n):\n    x[h] = x[h] * y[P]\n    x[h] = tanh(x[h] + a[h, Q])",
 )
 TESTS = ("c[P] % 2 == 0", "x[P] > y[Q]", "P < Q", "s > 0.1 or c[Q] > 4", "a[P, Q] < 0.4 and x[P] > -0.5")
 LOOPS = ("for I in range(n):", "for I in range(O):", "for I in range(2):", "for I in range(c[P] % 3):", "for I in range(1, n - 1):", "for I in range(O + 2, n):", "for I in range(3, n - 1):")

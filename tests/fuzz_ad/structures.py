@@ -51,6 +51,14 @@ PLAIN = (
     "X = [sum(A[j, k] * Y[k] for k in range(j)) * C for j in range(n)]",
     "S = tanh(sum(A[j, I[j]] for j in range(n)))",
     "X = [A[I[j], j] * Y[j] for j in range(n)]",
+    # places that are quotients of sums of indices
+    "X = [sum(Y[(j + e) // 2] * C for e in range(3) if (j + e) // 2 < n) for j in range(n)]",
+    "X = [sum(Y[(j - e) // 2] * X[e] for e in range(n) if (j - e) % 2 == 0 and j >= e) * C for j in range(n)]",
+    "S = tanh(sum(A[(j + e) // 2, (n + j - e) // 3] * Y[e] for j in range(n) for e in range(j + 1)))",
+    # loops of two updates in a round, which are two updates of all places
+    "for h in range(n):\n    A[0, h], A[-1, h] = C * A[0, h] - S * A[-1, h], S * A[0, h] + C * A[-1, h]",
+    "for h in range(n):\n    X[h] = X[h] * S\n    X[h] = tanh(X[h] + Y[h])",
+    "S = tanh(sum(sort([X[j], Y[j], S])[1] * Y[j] for j in range(n)))",
     # ranges that depend on data
     "X = [sum(Y[e] * X[e] for e in range(I[j], n)) * C for j in range(n)]",
     "X = [tanh(sum(Y[e] for e in range(I[j], I[(j + 1) % n]))) for j in range(n)]",

@@ -35,8 +35,8 @@ def stages(seeds: Iterable[int]) -> Iterator[Hunted]:
 
 
 def groups(seeds: Iterable[int]) -> Iterator[Hunted]:
-    """The kernels for a GPU, executed with every access looked at: a row by a thread, a warp and a block."""
-    return _general(seeds, ("interpret", "kernels", "warps", "blocks"))
+    """The kernels for a GPU, executed with every access looked at: a row by a thread, a warp, a block, and in a block's registers."""
+    return _general(seeds, ("interpret", "kernels", "warps", "blocks", "rows"))
 
 
 def devices(seeds: Iterable[int]) -> Iterator[Hunted]:

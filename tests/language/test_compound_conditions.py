@@ -9,6 +9,7 @@ import atoll as at
 from atoll.ainf.check import Malformed, check
 from atoll.ainf.from_core import translate
 from tests.agreement import agree
+from tests.oracle import in_python
 
 TESTS = [
     "1 != k and (False if k >= 5 else True)",
@@ -59,3 +60,34 @@ def test_results_are_checked():
     line.conds = (ir.Cond("false", None, ir.Ref(made, 0, ())),)
     with pytest.raises(Malformed, match="exists only if"):
         check(program)
+
+
+IN = """
+import atoll as at
+from atoll import f64, i64, u8
+n = at.sizes("n")
+LINE = 10
+
+@at.fn
+def f(s: u8[n], k: i64, x: f64):
+    blanks, others, runs = 0, 0, 0
+    before = 32
+    for c in s:
+        if c in (32, LINE) or c in [9]:
+            blanks += 1
+        elif c not in {65, 66, k}:
+            others += 1
+        runs += c not in (before,)
+        before = i64(c)
+    return blanks, others, runs, (k, blanks) in ((1, 2), (3, 1)), x in (0.0, -1.5), x not in (k, 2.5), not k in (3, -3)
+"""
+
+
+def test_one_of_the_values_that_are_written_there() -> None:
+    f = at.fn(source=IN)
+    reference = in_python(IN, "f", LINE=10)
+    for text in (b"", b" a b\nA\t\tB", b"AB  AC"):
+        for k, x in ((3, 0.0), (67, -1.5), (-3, float("nan")), (1, 1.0)):
+            case = np.frombuffer(text, np.uint8), k, x
+            agree(f, *case, expected=tuple(np.asarray(part)[()] for part in reference(*case)), compiled=True)
+    assert "if not (c == 65 or c == 66 or i64(c) == k):" in f.explain()

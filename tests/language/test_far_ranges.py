@@ -169,3 +169,22 @@ def test_sizes(made: str):
     for a, b in product(ENDS, repeat=2):
         count = SIZES[made](a, b)
         right_or_refused(f, (a, b), [[1.0] * count] if 0 <= count < 100 else "refused")
+
+
+REMAINDERS = (
+    "2, p % 7", "p % 7, 3", "2 * (p % 7)", "q % 5, p % 7", "1, p % 7 + q % 5", "p % 7 - 2, q % 3 + 2", "p % (n + 1), 4", "1, 2 * (p % 7) - q % 3", "p % 7 - p % 5, 6",
+    "1, p // 2**61 + 3",
+)
+
+
+@pytest.mark.parametrize("ends", REMAINDERS)
+def test_remainders_of_large_integers(ends: str) -> None:
+    """A remainder is small although what it is the difference of is not: 7 * (p // 7) + 2 wraps around."""
+    head = "import atoll as at\nfrom atoll import f64, i64\nn = at.sizes('n')\n@at.fn\ndef f(p: i64, q: i64, x: f64[n]):\n"
+    f = at.fn(source=head + f"    s = 0\n    for i in range({ends}):\n        s += i * 3 + 1\n    return s, sum(i * i for i in range({ends}))\n")
+    for p in (0, -1, 5, 2**63 - 1, 2**63 - 2, 2**63 - 5, -(2**63), -(2**63) + 1, -(2**63) + 6):
+        for q in (5, 2**63 - 1, -(2**63), -3):
+            expected = list(eval(f"range({ends})", {"p": p, "q": q, "n": 3}))  # noqa: S307  (texts above)
+            for run in (f.interpret, f):
+                s, squares = run(p, q, np.zeros(3))
+                assert (int(s), int(squares)) == (sum(i * 3 + 1 for i in expected), sum(i * i for i in expected)), (p, q)

@@ -27,6 +27,7 @@ def f(y: f64[n], k: i64, c: i64):
 """
 LOOPS = {
     "for": "        for j in range(3):\n            s[j] += j\n            y[j % n] += 1.0\n",
+    "for in a branch": "        if k > 0:\n            for j in range(3):\n                s[j] += j\n                y[j % n] += 1.0\n",
     "while": "        j = 0\n        while j < k:\n            s ^= 1\n            y[j % n] = 2.0\n            j += 1\n",
     "for with a while": "        for i in range(2):\n            j = i\n            while j < 3:\n                s[j] += y[0] > 1.0\n                y[j % n] += f64(s[i] % 5)\n                j += 1\n",
     "one after another": "        for j in range(3):\n            s[j] += j\n            y[j % n] += 1.0\n        for j in range(3):\n            s[j + 1] -= s[j]\n            y[j % n] -= 1.0\n",
@@ -42,6 +43,7 @@ USES = {
     "a divisor": "        out = f64(100 // (s[3] % 4 + 1))\n",
     "a test": "        if s[0] > 3:\n            out = y[0]\n        else:\n            out = y[n - 1]\n",
     "a loop": "        for i in range(3):\n            s[i] += 1\n            out += f64(s[i])\n",
+    "a loop in a branch of it": "        if s[0] > 3:\n            for j in range(3):\n                s[j] += 1\n                y[j % n] = 0.0\n        out = f64(s[1])\n",
     "an update": "        y[s[1] % n] = 9.0\n",
 }
 

@@ -2,7 +2,7 @@
 
     python -m tests.portable.corpus [--jobs 2] [--seconds 3000] [--only WORD ...] [--ways="as usual,-O1,emulated"]
 
-A NaN is one value (docs/bits.md), so NaNs are made one before bytes are compared. Functions that are refused by a way are counted.
+With ATOLL_TEST_CUDA=1 a GPU is one of the ways. A NaN is one value (docs/bits.md), so NaNs are made one before bytes are compared. Functions that are refused by a way are counted.
 """
 
 from __future__ import annotations
@@ -69,6 +69,7 @@ WAYS: dict[str, Callable[[at.Function, list[Any]], Any]] = {
     "-O0": _compiled("0", ATOLL_CFLAGS=PLAIN),
     "clang": _compiled("3", ATOLL_CC="clang"),
     "emulated": lambda f, args: f.on(EMULATED)(*args),
+    "cuda": lambda f, args: f.on("cuda")(*args),
     "interpreter": lambda f, args: f.interpret(*args),
 }
 """How a function is computed."""
@@ -169,7 +170,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=3000)
     parser.add_argument("--only", nargs="*", default=[])
-    known = [w for w in WAYS if w != "clang" or shutil.which("clang")]
+    missing = {w for w, there in (("clang", shutil.which("clang")), ("cuda", os.environ.get("ATOLL_TEST_CUDA"))) if not there}
+    known = [w for w in WAYS if w not in missing]
     parser.add_argument("--ways", type=lambda text: text.split(","), default=known)  # one word, because some begin with a dash
     parser.add_argument("--part", type=int)
     options = parser.parse_args()

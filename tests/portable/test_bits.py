@@ -113,10 +113,12 @@ assert set(OTHERS) < set(WAYS)
 __all__ = ["Case"]
 
 
-def test_the_corpus_is_asked_in_all_ways(monkeypatch):
+@pytest.mark.parametrize("gpu", ["", "1"])
+def test_the_corpus_is_asked_in_all_ways(gpu, monkeypatch):
     """What `make portable` starts understands what it is told: names of ways that begin with a dash too."""
     from tests.portable import corpus
 
+    monkeypatch.setenv("ATOLL_TEST_CUDA", gpu)
     asked, shared = [], []
 
     class Process:
@@ -135,7 +137,7 @@ def test_the_corpus_is_asked_in_all_ways(monkeypatch):
     (command,) = asked
     monkeypatch.setattr("sys.argv", ["corpus", *command[command.index("tests.portable.corpus") + 1 :]])
     assert corpus.main() == 0
-    assert shared[0][-1] == [w for w in WAYS if w != "clang" or corpus.shutil.which("clang")] and "-O1" in shared[0][-1]
+    assert shared[0][-1] == [w for w in WAYS if (w != "clang" or corpus.shutil.which("clang")) and (w != "cuda" or gpu)] and "-O1" in shared[0][-1]
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])

@@ -222,3 +222,29 @@ def test_printing_stays_before_a_failure(capfd):
     with pytest.raises(at.Error):
         told(np.ones(2), np.array([0, 5]))
     assert "at 1" in capfd.readouterr().out
+
+
+@at.fn
+def windows(x: f64[n], like: f64[m], s: i64, step: i64, w: i64) -> f64[m]:
+    """A check in a loop in a loop: its tests are made at the ends of the outer one."""
+    return [sum(x[s + i + step * j] for j in range(w)) for i in range(m)]
+
+
+@at.fn
+def under_a_test(x: f64[n], like: f64[m], s: i64, w: i64) -> f64[m]:
+    return [sum(x[s * i + j] for j in range(w)) if w > 1 else 0.0 for i in range(m)]
+
+
+def test_tests_that_stand_for_checks_leave_the_loop_around():
+    assert "tests that stand for checks are made at the ends of i" in windows.explain("schedule")
+    x = rng.random(12)
+    for long, s, step, w in itertools.product((0, 1, 4), (-1, 0, 3, 2**63 - 3, -(2**63)), (-3, 0, 1, 2, 2**21, -(2**62), 2**63 - 1), (-1, 0, 1, 3)):
+        for f, args in ((windows, (x, np.ones(long), s, step, w)), (under_a_test, (x, np.ones(long), s, w))):
+            try:
+                expected = f.interpret(*args)
+            except at.Error as error:
+                with pytest.raises(at.Error) as found:
+                    f(*args)
+                assert found.value.code == error.code
+            else:
+                assert np.allclose(f(*args), expected, rtol=1e-13)

@@ -167,3 +167,13 @@ def test_exported_without_a_host(dtype, tmp_path):
         assert status == 0 and np.array_equal(places, order) and np.array_equal(bits(values), bits(x[order]))
         status, _, (values,) = run(one, (x,), tmp_path / f"one{k}", *SANITIZE)
         assert status == 0 and np.array_equal(bits(values), bits(x[order]))
+
+
+@pytest.mark.parametrize("inside", ["sort(row)[2] * row[0]", "row[argsort(row)[4]]"])
+def test_a_sum_over_rows_that_are_sorted(inside):
+    """A sum in whose rounds a sort may be stopped is no loop in lanes: C compilers refuse a jump out of one."""
+    f = at.fn(source=HEAD + f"def total(x: f64[n, 5]): return sum({inside} for row in x)\n")
+    for size in (0, 1, 37):
+        x = rng.normal(size=(size, 5))
+        expected = np.sort(x)[:, 2] * x[:, 0] if inside.startswith("sort") else np.max(x, axis=1, initial=-9)
+        np.testing.assert_allclose(f(x), expected.sum(), rtol=1e-12)

@@ -97,6 +97,12 @@ def test_what_the_page_says_differs() -> None:
     assert rounded.dtype == under.dtype == np.float32 and list(values) == [1, 3]
 
 
+@pytest.mark.parametrize(("text", "said"), [("x.tolist(3)", ".tolist takes 0 arguments, not 1"), ("x.cumsum(0, 1, 2, 3)", ".cumsum takes 0 to 2 arguments, not 4"), ("np.argmax(x, 0, 1, 2)", "np.argmax takes 1 to 2 arguments, not 4"), ("u.view(np.int8)", r"f\(x.view\(np.uint8\)\)")])
+def test_arguments_are_counted_as_they_are_written(text: str, said: str) -> None:
+    with pytest.raises(at.Error, match=said):
+        at.fn(source=f"{HEAD}\ndef f(x: f64[p], u: at.u8[p]):\n    return {text}\n")
+
+
 @pytest.mark.parametrize("text", LINES[::17])
 def test_off_the_beaten_path(text: str) -> None:
     """A share of `python -m tests.words.beside_numpy`: what does not match is refused with a help, or named."""

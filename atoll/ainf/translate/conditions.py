@@ -9,6 +9,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.accessible import exists_if, holds, within
 from atoll.ainf.scan_prim import subst
 from atoll.ainf.translate.context import Env
+from atoll.ainf.translate.into_state import Part, part_of
 from atoll.ainf.translate.versions import Versions
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
 from atoll.core import ir as core
@@ -105,8 +106,9 @@ class Conditions(Versions):
             low, high = target.limits()
             # a float fits when trunc(x) does: x > low - 1 and x < high + 1, with exact bounds in the source type
             b = self.b
-            above: tuple[str, float] = ("gt", float(low - 1)) if float(low - 1) != float(low) else ("ge", float(low))
-            lower = b.ref(ir.Op(above[0], (operand, ir.Const(_bound(above[1], source), source))), ir.Result(BOOL), e.span)
+            below, least = _bound(float(low - 1), source), _bound(float(low), source)
+            above = ("gt", below) if below != least else ("ge", least)  # f32 has no -2**31 - 1
+            lower = b.ref(ir.Op(above[0], (operand, ir.Const(above[1], source))), ir.Result(BOOL), e.span)
             upper = b.ref(ir.Op("lt", (operand, ir.Const(_bound(float(high + 1), source), source))), ir.Result(BOOL), e.span)
             conds = (ir.Cond("true", None, lower), ir.Cond("true", None, upper))
             b.check(conds, self.site("E0705", e.span, args=("value",), dtype=target.name), (operand,))
@@ -127,7 +129,7 @@ class Conditions(Versions):
             orelse = self.eval(e.orelse, env)
         self.now = before
         then, orelse = self.exchanged(test, then, orelse, e.span)
-        return self.select(test, then, orelse, e.span)
+        return self.select(test, then, orelse, e.span, self.into_state.goes(e))
 
     def bool_if(self, test: Formula, e: core.If, env: Env) -> Value | None:
         """`a and b`, `a or b`: conditions stay conditions."""
@@ -177,18 +179,18 @@ class Conditions(Versions):
         inside = tuple(c for c in conds if c not in around and not holds(c, rounds))
         return scalars.select(self.b, inside, x, scalars.constant(0, ir.operand_dtype(x)), span) if inside else x
 
-    def select(self, test: Formula | bool, then: Value, orelse: Value, span: Span) -> Value:
-        """then where test holds, orelse elsewhere; arrays element by element, each side read under its condition."""
+    def select(self, test: Formula | bool, then: Value, orelse: Value, span: Span, goes: Part = True) -> Value:
+        """then where test holds, orelse elsewhere; arrays element by element, each side read under its condition. `goes` is what of it may become state of a loop."""
         if isinstance(test, bool):
             return then if test else orelse
         if isinstance(then, VTuple) and isinstance(orelse, VTuple):
-            return VTuple(tuple(self.select(test, a, b, span) for a, b in zip(then.items, orelse.items, strict=True)))
+            return VTuple(tuple(self.select(test, a, b, span, part_of(goes, k)) for k, (a, b) in enumerate(zip(then.items, orelse.items, strict=True))))
         if isinstance(then, VArray) and isinstance(orelse, VArray):
             if then.parts is not None and orelse.parts is not None:
-                items = self.select(test, then.parts, orelse.parts, span)
+                items = self.select(test, then.parts, orelse.parts, span, bool(goes))
                 assert isinstance(items, VTuple)
                 return self.push_in(items, then.depth)
-            merged = self.merge_updates(test, then, orelse, span)
+            merged = self.merge_updates(test, then, orelse, span, bool(goes))
             if merged is not None:
                 return merged
 
@@ -220,7 +222,9 @@ class Conditions(Versions):
         match stmt:
             case core.Bind(sym, value):
                 name = sym.given if isinstance(sym, Temporary) else sym.name
-                env[sym] = self.reify(self.eval(value, env), sym.name, name or "")
+                found = self.eval(value, env)
+                with self.b.about(value.span):
+                    env[sym] = self.reify(found, sym.name, name or "")
                 if self.plan and name is not None and not self.calls:
                     self.bound_names.setdefault(name, value.span)
                     if name in self.plan:

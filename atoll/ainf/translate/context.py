@@ -10,6 +10,8 @@ from typing import Any
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_cond, guard_operand, guard_ref
+from atoll.ainf.keep import mark
+from atoll.ainf.translate.into_state import IntoState
 from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, abstraction, index_poly, rows
 from atoll.core import ir as core
 from atoll.errors import NOWHERE, Span
@@ -66,6 +68,7 @@ class Context:
         self.plan: Mapping[str, str] = {}  # what becomes of values, by their names
         self.bound_names: dict[str, Span] = {}
         self.only_when: dict[ir.Line, frozenset[ir.Cond]] = {}  # updates that change nothing unless these hold
+        self.into_state = IntoState()
         self.asked: dict[int, tuple[Formula, bool]] = {}  # formulas, and whether something they ask about exists only under conditions
         self.now: dict[tuple[ir.Line, int], tuple[ir.Line, int]] = {}  # arrays and, where code of another branch stands before, what became of them
 
@@ -295,7 +298,6 @@ class Context:
             if word == "inline":
                 return value
             operand = self.b.ref(ir.Op("read", (operand,)), ir.Result(operand.dtype, (), line.results[operand.result].bound), span, "r")
-        from atoll.ainf.keep import mark
 
         mark(operand.line, name, word, span, self.where)
         return Scalar(operand)

@@ -38,6 +38,7 @@ class Loops(Scatters):
     def for_(self, e: core.For, env: Env) -> Value:
         b = self.b
         index, size = self.round_index(e.sym.name, self.poly(e.size, env), e.span)
+        self.into_state.look(e)
         block, inner, firsts, t = self.loop_block(e, env, (index,))
         inner[e.sym] = Scalar(ir.IndexValue(poly(index)))
         with b.inside(block):
@@ -62,6 +63,7 @@ class Loops(Scatters):
         index, size = None, poly(0)
         if e.count is not None and e.rounds is not None:
             index, size = self.round_index(e.state[e.count][0].name.strip(), self.poly(e.rounds, env), e.span)
+        self.into_state.look(e)
         block, inner, firsts, t = self.loop_block(e, env, () if index is None else (index,))
         if e.count is not None and index is not None:
             inner[e.state[e.count][0]] = Scalar(ir.IndexValue(poly(index)))

@@ -8,7 +8,7 @@ it as `when`, and where that does not hold the new version *is* the old one. So
 
 is one chain, and what the branches give is its last version, not a choice element by element. The second branch goes on from the last version
 of the first (`now`): that has the same contents there, for nothing of the first has happened. An array that a branch makes
-anew and that is to be state of a loop is put into the state's memory, when that branch is taken (`replaced`).
+anew and that is to be state of a loop (into_state.py) is put into the state's memory, when that branch is taken (`replaced`).
 
 Where branches give the same arrays in another order, as `if c: a, b = b, a` does, they are a loop of one round, when that branch is taken, whose state changes
 places (`exchanged`): chains go on through it as through any loop, and it costs nothing, for the memory of a loop's state changes places by name.
@@ -22,7 +22,7 @@ from itertools import count
 from typing import Any
 
 from atoll.ainf import ir
-from atoll.ainf.accessible import needed_conds, tested_in_order
+from atoll.ainf.accessible import needed_conds, tested_in_order, with_their_own
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import identity_of, updates, version_before
 from atoll.ainf.known import Given
@@ -36,11 +36,13 @@ Pair = tuple[VArray, VArray]
 
 
 class Versions(Context):
-    def merge_updates(self, test: Formula, then: VArray, orelse: VArray, span: Span) -> VArray | None:
+    def merge_updates(self, test: Formula, then: VArray, orelse: VArray, span: Span, into_state: bool) -> VArray | None:
         """Branches of which one updates what the other gives: all updates happen only when their branch is taken, so the last one is
         the value of both. None when that is not what they do."""
         found = self.last_version(test, then, orelse)
-        return found or self.replaced(test, then, orelse, span) or self.replaced(test.negated(), orelse, then, span)
+        if found is not None or not into_state:
+            return found
+        return self.replaced(test, then, orelse, span) or self.replaced(test.negated(), orelse, then, span)
 
     def last_version(self, test: Formula, then: VArray, orelse: VArray) -> VArray | None:
         """What two branches give, where it is one array that they have updated."""
@@ -212,8 +214,8 @@ class Versions(Context):
         return line, where
 
     def branch(self, prim: Any) -> list[Given]:
-        """The conditions of the branch an update stands in, and those checked before that what it reads depends on; none when no array it updates
-        exists without them."""
+        """The conditions of the branch an update stands in, and those checked before that what it reads depends on, or that the branch's tests do; none when no array it
+        updates exists without them."""
         b = self.b
         here = [g for g in b.path if g.block is b.block]
         if not here or not all(x in b.block.ambient for x in b.binders):
@@ -221,7 +223,8 @@ class Versions(Context):
         arrays = (prim.base,) if isinstance(prim, ir.Scatter) else prim.state
         if not any(_exists(array, b) for array in arrays if array.binders):
             return []
-        needed = needed_conds(prim, (), b.block)
+        tests = dict.fromkeys(g.cond for g in here if g.lazy)
+        needed = with_their_own({**needed_conds(prim, (), b.block), **tests}, b.block)
         return [g for g in here if g.lazy or g.made in needed]
 
     def line_leaf(self, key: Key) -> Any:

@@ -42,6 +42,10 @@ class Emitter(Apart):
                 self.declare(var, ops.literal(0, var.dtype) if value is None else self.expr(value), False)
             case lp.Assign(var, value):
                 self.put(f"{safe(var.name)} = {self.expr(value)};")
+            case lp.Store(buffer, index, value) if buffer in self.planes:
+                self.store_parts(buffer, index, value)
+            case lp.Update(buffer, index, op, value) if buffer in self.planes:
+                self.store_parts(buffer, index, lp.Call(op, (lp.Load(buffer, index), value), buffer.dtype))
             case lp.Store(buffer, index, value):
                 self.put(f"{self.element(buffer, index)} = {self.expr(value)};")
             case lp.Update(buffer, index, op, value):
@@ -94,6 +98,12 @@ class Emitter(Apart):
                 self.product(stmt)
             case lp.Note(text):
                 self.put(f"/* {text} */")
+
+    def store_parts(self, buffer: lp.Buffer, index: tuple[Poly, ...], value: lp.Expr) -> None:
+        with self.braces(""):
+            self.put(f"const {buffer.dtype.c_name} at_number = {self.expr(value)};")
+            for place, op in zip(self.parts(buffer, index), ("real", "imag"), strict=True):
+                self.put(f"{place} = {ops.call(op, ['at_number'], buffer.dtype, buffer.dtype.part(), self.dialect.wrapping)};")
 
     def product(self, p: lp.Product) -> None:
         """A contraction by the runtime's matrix kernel, or by a function for tiny ones; its own loops when there is no runtime."""
@@ -172,6 +182,9 @@ class Emitter(Apart):
 
     def alloc(self, buffer: lp.Buffer) -> None:
         name, t = safe(buffer.name), buffer.dtype.c_name
+        if buffer in self.planes:
+            self.put(f"{buffer.dtype.part().c_name} {name}[2][{self.count(buffer)}]{' __attribute__((aligned(64)))' if self.dialect.gnu else ''};")
+            return
         if buffer.local:
             aligned = " __attribute__((aligned(64)))" if self.dialect.gnu else ""
             self.put(f"{t} {name}[{self.count(buffer)}]{aligned};")

@@ -21,6 +21,7 @@ from atoll.backends.c.sort import sorts
 from atoll.backends.c.written import write_files
 from atoll.core import ir as core
 from atoll.errors import fail
+from atoll.errors.catalog import CODES
 from atoll.errors.misuse import kind_of
 from atoll.loops import ir as lp
 from atoll.origins import Marks, with_comments, with_directives
@@ -298,8 +299,6 @@ def _signature(fn: core.Function) -> str:
 
 
 def _site_text(site: Site) -> str:
-    from atoll.errors.catalog import CODES
-
     title = CODES[site.code].title
     values = {k: v for k, v in site.values.items() if isinstance(v, str)}
     template = site.values.get("template", ())

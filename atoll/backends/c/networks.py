@@ -19,9 +19,47 @@ def _numbers(values: list[int]) -> str:
 def network(bits: int) -> str:
     """at_network_<bits>(v, n): sorts the n keys at v, aligned to 64, with room for whole vectors, eight by eight."""
     lanes = 512 // bits
+    u, lane = f"uint{bits}_t", f"at_lanes_{bits}"
+    nl = "\n"
+    return f"""{_exchanges(bits)}
+
+{_vectors(bits)}
+
+static __attribute__((noinline)) void at_network_{bits}({u} *keys, int64_t n) {{
+    {lane} *v = ({lane} *)keys;
+    const int used = (int)((n + {lanes - 1}) / {lanes}), last = used & 7;   /* beyond, all keys are the largest: they stay */
+    const int rest = last > 6 ? 8 : last > 4 ? 6 : last, whole = used & ~7;
+    for (int64_t k = n; k < (whole + rest) * {lanes}; k++) keys[k] = ~({u})0;
+    for (int g = 0; g < whole; g += 8) at_few_8_{bits}(v + g);
+    switch (rest) {{
+    case 1: v[whole] = at_sorted_{bits}(v[whole]); break;
+{nl.join(f"    case {count}: at_few_{count}_{bits}(v + whole); break;" for count in FEW)}
+    }}
+    for (int size = 16; size < 2 * used; size *= 2)
+        for (int b = 0; b < used; b += size) {{
+            const int end = b + size < used ? b + size : used;
+            for (int j = end - 1, i = 2 * b + size - 1 - j; i < j; i++, j--) {{
+                const {lane} x = v[i], y = at_turned_{bits}(v[j]), most = at_most_{bits}(x, y);
+                v[i] = at_least_{bits}(x, y);
+                v[j] = at_turned_{bits}(most);
+            }}
+            for (int d = size / 4; d > 0; d /= 2)
+                for (int i = b; i + d < end; i += 2 * d)
+                    for (int j = i; j < i + d && j + d < end; j++) {{
+                        const {lane} x = v[j], y = v[j + d];
+                        v[j] = at_least_{bits}(x, y);
+                        v[j + d] = at_most_{bits}(x, y);
+                    }}
+            for (int i = b; i < end; i++) v[i] = at_merged_{bits}(v[i]);
+        }}
+}}"""
+
+
+def _exchanges(bits: int) -> str:
+    """The smaller and the larger of two vectors lane by lane, and shuffles, by what the compiler has for them."""
+    lanes = 512 // bits
     u, letter, word, mask = (f"uint{bits}_t", "d", "int", "unsigned short") if bits == 32 else (f"uint{bits}_t", "q", "long long", "unsigned char")
     lane = f"at_lanes_{bits}"
-    nl = "\n"
     back = _numbers(list(range(lanes - 1, -1, -1)))
     return f"""typedef {u} {lane} __attribute__((vector_size(64), may_alias));
 #if defined(__clang__)
@@ -54,9 +92,15 @@ static inline {lane} at_most_{bits}({lane} a, {lane} b) {{
 #if !defined(at_taken_{bits})   /* the larger in the lanes of a mask, the smaller in the others */
 #define at_taken_{bits}(a, b, lanes, ...) at_shuffled_{bits}(at_least_{bits}(a, b), at_most_{bits}(a, b), __VA_ARGS__)
 #endif
-#define at_turned_{bits}(v) at_shuffled_{bits}(v, v, {back})
+#define at_turned_{bits}(v) at_shuffled_{bits}(v, v, {back})"""
 
-static inline {lane} at_sorted_{bits}({lane} v) {{
+
+def _vectors(bits: int) -> str:
+    """A vector sorted, a bitonic one merged, and a few of them sorted."""
+    lanes = 512 // bits
+    lane = f"at_lanes_{bits}"
+    nl = "\n"
+    return f"""static inline {lane} at_sorted_{bits}({lane} v) {{
     {lane} p;
 {nl.join(_sort_steps(lanes, bits))}
     return v;
@@ -68,36 +112,7 @@ static inline {lane} at_merged_{bits}({lane} v) {{
     return v;
 }}
 
-{nl.join(_few(count, lanes, bits) for count in FEW)}
-
-static __attribute__((noinline)) void at_network_{bits}({u} *keys, int64_t n) {{
-    {lane} *v = ({lane} *)keys;
-    const int used = (int)((n + {lanes - 1}) / {lanes}), last = used & 7;   /* beyond, all keys are the largest: they stay */
-    const int rest = last > 6 ? 8 : last > 4 ? 6 : last, whole = used & ~7;
-    for (int64_t k = n; k < (whole + rest) * {lanes}; k++) keys[k] = ~({u})0;
-    for (int g = 0; g < whole; g += 8) at_few_8_{bits}(v + g);
-    switch (rest) {{
-    case 1: v[whole] = at_sorted_{bits}(v[whole]); break;
-{nl.join(f"    case {count}: at_few_{count}_{bits}(v + whole); break;" for count in FEW)}
-    }}
-    for (int size = 16; size < 2 * used; size *= 2)
-        for (int b = 0; b < used; b += size) {{
-            const int end = b + size < used ? b + size : used;
-            for (int j = end - 1, i = 2 * b + size - 1 - j; i < j; i++, j--) {{
-                const {lane} x = v[i], y = at_turned_{bits}(v[j]), most = at_most_{bits}(x, y);
-                v[i] = at_least_{bits}(x, y);
-                v[j] = at_turned_{bits}(most);
-            }}
-            for (int d = size / 4; d > 0; d /= 2)
-                for (int i = b; i + d < end; i += 2 * d)
-                    for (int j = i; j < i + d && j + d < end; j++) {{
-                        const {lane} x = v[j], y = v[j + d];
-                        v[j] = at_least_{bits}(x, y);
-                        v[j + d] = at_most_{bits}(x, y);
-                    }}
-            for (int i = b; i < end; i++) v[i] = at_merged_{bits}(v[i]);
-        }}
-}}"""
+{nl.join(_few(count, lanes, bits) for count in FEW)}"""
 
 
 def _halves(n: int) -> list[int]:

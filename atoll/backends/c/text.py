@@ -12,7 +12,7 @@ from atoll.backends.c import ops
 from atoll.backends.c.c_names import safe as safe
 from atoll.backends.c.lengths import is_large
 from atoll.backends.c.units import Units
-from atoll.backends.c.used import read_as_bytes
+from atoll.backends.c.used import in_planes, read_as_bytes
 from atoll.backends.c.within import guarded
 from atoll.loops import ir as lp
 from atoll.loops.origins import Origins
@@ -109,6 +109,7 @@ class Text:
         self.origins: Origins | None = None
         self.here = ""  # the mark of the statement that is printed
         self.bytes = read_as_bytes(fn) if dialect.hosted else set()
+        self.planes = in_planes(fn)
 
     def c_type(self, buffer: lp.Buffer) -> str:
         """The type of a buffer's elements."""
@@ -224,6 +225,11 @@ class Text:
     def element(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
         return f"{safe(buffer.name)}[{self.flat(buffer, index)}]"
 
+    def parts(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> tuple[str, str]:
+        """The real and the imaginary part of an element, where these lie apart."""
+        place = self.flat(buffer, index)
+        return f"{safe(buffer.name)}[0][{place}]", f"{safe(buffer.name)}[1][{place}]"
+
     def flat(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
         """Row-major position."""
         if not index:
@@ -250,6 +256,8 @@ class Text:
             case lp.Index(p):
                 text = self.value(p)
                 return f"({text})" if len(p.terms) > 1 or (p.const() is None and " " in text) else text
+            case lp.Load(buffer, index) if buffer in self.planes:
+                return ops.call("complex", list(self.parts(buffer, index)), buffer.dtype.part(), buffer.dtype, self.dialect.wrapping)
             case lp.Load(buffer, index):
                 return f"({self.element(buffer, index)} != 0)" if buffer in self.bytes else self.element(buffer, index)
             case lp.Call(op, args, dtype):

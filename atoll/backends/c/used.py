@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.loops import ir as lp
+from atoll.loops.questions import mentions
 from atoll.sizes import Poly, Sym
 from atoll.types.dtypes import BOOL
 
@@ -45,6 +46,16 @@ def read_as_bytes(fn: lp.Function) -> set[lp.Buffer]:
         if isinstance(stmt, (lp.CopyBuffer, lp.Swap, lp.Helper, lp.Print, lp.Store, lp.Update)):
             for name in stmt.__dataclass_fields__:
                 found -= set(_buffers(getattr(stmt, name)))
+    return found
+
+
+def in_planes(fn: lp.Function) -> set[lp.Buffer]:
+    """Lanes of complex numbers: their real parts lie beside each other, then their imaginary parts, as vectors want them. What is used as a whole is as everywhere."""
+    every = list(lp.walk(fn.body))
+    found = {s.buffer for s in every if isinstance(s, lp.Alloc) and s.buffer.local and s.buffer.dtype.is_complex and len(s.buffer.extents) == 1}
+    for s in every if found else ():
+        if isinstance(s, (lp.CopyBuffer, lp.Swap, lp.Helper, lp.Print, lp.Product)):
+            found -= set(mentions(s))
     return found
 
 

@@ -5,6 +5,7 @@ Besides what loops/execute.py looks for (indices in range, nothing read before i
     races          two threads of a launch touch one element, one of them writes, and nothing puts them in order: a barrier of their block or warp, or, for
                    different blocks, a fence after the first and an atomic of each on one element in between; atomics of one operator are no race (order.py)
     divergence     a barrier or shuffle that not all threads of the block or warp come to, or not to the same one
+    width          an index of a narrow kernel, or a sum or product on the way to it, that is too large for 32 bits (narrow.py)
 
 Threads of a block run one after the other from one place where they wait to the next, blocks one after the other; `backwards` turns both round. What is found
 does not depend on which thread came first: two accesses are in order by rule or they are a race.
@@ -20,10 +21,12 @@ import numpy as np
 from atoll.ainf.evaluate import raise_site
 from atoll.ainf.ir import Site
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda import narrow
 from atoll.backends.cuda.order import Accesses, Block
 from atoll.loops import ir as lp
 from atoll.loops.execute import Executor, Memory, Stuck, _Break
-from atoll.sizes import Sym
+from atoll.sizes import Poly, Sym
+from atoll.sizes.poly import Quot
 from atoll.types.dtypes import DType
 
 _TOGETHER = (k.Barrier, k.WarpBarrier, k.Shuffle, k.Same)
@@ -270,7 +273,11 @@ class _Thread(Executor):
                     made.written[...] = False
                 self.memory[b] = made
                 self.parts[b] = home, start
+            case lp.Store(b, index, _):
+                self.in_place(b, index)
+                super().stmt(stmt)
             case lp.Update(b, index, _, _):
+                self.in_place(b, index)
                 self.touch(b, self.at(b, index), "")
                 super().stmt(stmt)
             case lp.Swap(a, b):
@@ -279,12 +286,54 @@ class _Thread(Executor):
             case _:
                 super().stmt(stmt)
 
+    def poly(self, p: Poly) -> int:
+        self.fits(p)
+        return super().poly(p)
+
+    def tests(self, tests: tuple[lp.Test, ...]) -> bool:
+        for t in tests:
+            if t.poly is not None:
+                self.fits(t.poly)
+            if not super().tests((t,)):
+                return False
+        return True
+
+    def fits(self, *polys: Poly) -> None:
+        """Polynomials of narrow indices alone, the second and those after it extents that what was before is multiplied with and offsets that are added: nothing that is
+        computed on the way is too large for 32 bits."""
+        if not self.block.kernel.narrow or not all(p.leaves() <= self.block.kernel.narrow for p in polys):
+            return
+        most = self.on_the_way(polys[0])
+        for extent, offset in zip(polys[1::2], polys[2::2], strict=True):
+            most = most * max(1, self.on_the_way(extent)) + self.on_the_way(offset)
+        if most > narrow.LIMIT:
+            raise Stuck(f"{self.block.kernel.name}: {list(polys)} comes to {most}, too large for the version with narrow indices")
+
+    def on_the_way(self, p: Poly) -> int:
+        """No part of a sum of products is larger."""
+        total = 0
+        for mono, coef in p.terms.items():
+            term = abs(coef)
+            for atom in mono:
+                if isinstance(atom, Quot):
+                    self.fits(atom.num)
+                    self.fits(atom.den)
+                term *= max(1, abs(atom.value(self.atom)))
+            total += term
+        return total
+
+    def in_place(self, b: lp.Buffer, index: Sequence[Poly]) -> None:
+        """The place of an element in memory fits too."""
+        if index:
+            self.fits(index[0], *(p for pair in zip(b.extents[1:], index[1:], strict=True) for p in pair))
+
     def need_written(self, b: lp.Buffer, at: tuple[int, ...]) -> None:
         if not self.memory[b].written[at]:
             raise Stuck(f"{b}{list(at)} is combined before it is written")
 
     def expr(self, e: lp.Expr) -> Any:
         if isinstance(e, lp.Load):
+            self.in_place(e.buffer, e.index)
             self.touch(e.buffer, self.at(e.buffer, e.index), None)
             self.moves(e.buffer, 0)
         return super().expr(e)

@@ -11,6 +11,7 @@ from atoll.backends.cuda.lower import to_kernels
 from atoll.backends.cuda.text import kernels_text
 from atoll.core import ir as core
 from atoll.loops import ir as lp
+from atoll.lower.make import make_loops
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +29,6 @@ class Generated:
 
 def lowered(core_fn: core.Function) -> k.Program:
     """The kernels and the host program of a function."""
-    from atoll.lower.make import make_loops
-
     return to_kernels(make_loops(core_fn, in_memory=False), core_fn.reassociate, not core_fn.portable)
 
 

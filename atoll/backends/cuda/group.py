@@ -10,7 +10,7 @@ Arrays of a point are in the block's shared memory where they fit, which is aske
 has its group. Longer ones are in memory that so many groups have as are at work at once.
 
 Barriers stand wherever lanes may read what another stored, or store what another reads. Which of the three a nest is done by is decided by its sizes when
-it runs: many short rows by threads, many rows by warps, long rows by blocks (docs/sources.md G2).
+it runs: many short rows by threads, many rows by warps, long rows by blocks (docs/sources.md G2), in registers where that saves something (held.py).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.held import LEAST, find_row, held_kernels
 from atoll.backends.cuda.jam import jammed
 from atoll.backends.cuda.points import Nest, Single, indices
 from atoll.backends.cuda.reduce import in_block, in_warp, reducible
@@ -401,5 +402,9 @@ def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Callable
     r, n = poly(rounds.atom), poly(points.atom)
     few = (lp.Test("ge", FEW - n), lp.Test("ge", r - SHORT * 8))
     blocks, warps, threads = grouped(THREADS), grouped(k.WARP), flat()
-    by_block: Any = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
+    row = find_row(nest)
+    if row is not None:
+        by_block: Any = lp.If((lp.Test("ge", r - LEAST),), held_kernels(lowering, row, extents, r, blocks), warps)  # type: ignore[arg-type]
+    else:
+        by_block = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
     return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block, *after()])]  # type: ignore[arg-type, list-item]

@@ -29,7 +29,7 @@
               |  check                                   as in loops
 
 Threads of a block are numbered 0..threads - 1 (THREAD); blocks by BLOCK and BLOCK_Y in a grid of BLOCKS by any number. A grid with nothing in it is no
-launch. Indices are 64-bit. A *cell* is a device buffer without axes that holds a scalar between kernels; a kernel that uses it has it as a parameter.
+launch. Indices are 64-bit, in kernels where they are small 32-bit. A *cell* is a device buffer without axes that holds a scalar between kernels; a kernel that uses it has it as a parameter.
 
 Memory. Two threads of one launch may touch one element of a buffer, or of shared memory in one block, only if all of them read it, or all do so by atomics
 of one operator, or a barrier of their block (a fence and an atomic, or a tell and an await, for different blocks) is between them. Launches are one after the other. Shared memory
@@ -44,7 +44,7 @@ from typing import Any, Union
 
 from atoll.ainf.ir import Site
 from atoll.loops import ir as lp
-from atoll.sizes import Poly, Sym
+from atoll.sizes import Atom, Poly, Sym
 
 THREAD = Sym("thread")
 """The number of a thread in its block."""
@@ -232,7 +232,8 @@ ATOMIC_OPS = ("add", "min", "max", "and", "or", "xor")
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:
     """What every thread of a launch does. `shared`: buffers of kind "shared" and literal extents, one of each in every block. `resident`: so many blocks
-    should have room on a multiprocessor at once, which bounds registers; 0: the compiler's choice."""
+    should have room on a multiprocessor at once, which bounds registers; 0: the compiler's choice. `narrow`: indices and variables of 32 bits, as large as they
+    and every polynomial of them are wherever it is launched (narrow.py)."""
 
     name: str
     parameters: tuple[Parameter, ...]
@@ -241,6 +242,7 @@ class Kernel:
     shared: tuple[lp.Buffer, ...] = ()
     resident: int = 0
     note: str = ""  # what it computes, in words, for the reader of the text
+    narrow: frozenset[Atom] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

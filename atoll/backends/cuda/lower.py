@@ -26,6 +26,7 @@ from atoll.backends.cuda.group import by_size, group_kernel, is_wide, loop_in_bl
 from atoll.backends.cuda.histograms import find_histogram, histogram_kernels
 from atoll.backends.cuda.history import find_history, history_kernel
 from atoll.backends.cuda.matrix import batched, has_kernel, matrix_product, rows_of_product
+from atoll.backends.cuda.narrow import with_narrow
 from atoll.backends.cuda.pieces import find_sums, segments, sum_kernels
 from atoll.backends.cuda.points import Nest, flat_kernel, points
 from atoll.backends.cuda.prepare import prepared
@@ -104,6 +105,16 @@ class _Lowering:
         self.kernels.append(kernel)
         self.current -= set(sets)
         return [*self.known((grid, grid_y)), k.Launch(kernel, (grid, grid_y))]
+
+    def in_both_widths(self, launched: list[k.Statement], ranges: dict[lp.Var, Poly]) -> list[k.Statement]:
+        """What ends with the launch of a kernel, with a version for small indices too; `ranges`: how large its variables are at most."""
+        *before, launch = launched
+        assert isinstance(launch, k.Launch)
+        found = with_narrow(launch, ranges)
+        if found is None:
+            return launched
+        self.kernels.append(found[0])
+        return [*before, found[1]]
 
     def known(self, x: Any) -> list[k.Statement]:
         """Fetches of what the host must know to compute x."""

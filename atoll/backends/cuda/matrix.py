@@ -3,7 +3,8 @@
     for k in steps of DEPTH: tiles of both sides come to shared memory; every thread multiplies its rows by its columns in registers
 
 Sums go through k in order, by fused multiply-add. Large products take tiles of 128 by 128 with 8 by 8 elements a thread, small ones 64 by 64 with 4 by 4,
-so that there are blocks for all multiprocessors, and tiny ones 32 by 32; many products of few rows 16 by 128. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
+so that there are blocks for all multiprocessors, and tiny ones 32 by 32; many products of few rows 16 by 128, of long rows 16 by 256 with 8 by 2 elements a thread: a number of the
+wide side is then used eight times when it comes from shared memory. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
 Where the device has a library for them (cuBLAS, brought by PyTorch, JAX or a toolkit), it is asked first, and says whether it has made the product.
 Products inside parallel loops are one launch: blocks are numbered by tile and by product. A sum over several indices is one over their numbers.
 """
@@ -21,8 +22,7 @@ from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import F32, F64, I64, DType
 
-SIDE = 16  # threads along each side of a tile
-THREADS = SIDE * SIDE
+THREADS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +30,24 @@ class Tile:
     each: int  # rows of a thread
     across: int  # columns of a thread
     depth: int
+    down: int = 16  # threads along its height
+
+    @property
+    def beside(self) -> int:
+        """Threads along its width."""
+        return THREADS // self.down
 
     @property
     def height(self) -> int:
-        return SIDE * self.each
+        return self.down * self.each
 
     @property
     def width(self) -> int:
-        return SIDE * self.across
+        return self.beside * self.across
 
 
-LARGE, SMALL, TINY, LOW = Tile(8, 8, 8), Tile(4, 4, 16), Tile(2, 2, 16), Tile(1, 8, 16)
+LARGE, SMALL, TINY, LOW, LONG = Tile(8, 8, 8), Tile(4, 4, 16), Tile(2, 2, 32), Tile(1, 8, 16), Tile(8, 2, 16, down=2)
+_RESIDENT = {LARGE: 2, LONG: 3}  # blocks of f32 at once on a multiprocessor: the compiler takes more registers than that leaves where it is not told
 MANY = 264  # tiles of the large kind that fill a GPU
 
 
@@ -89,7 +96,7 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
 
     def launch(tile: Tile) -> Any:
         made = _Kernel(names, p, rows, columns, sums, tile, nest, extents)
-        resident = 2 if tile is LARGE and p.target.dtype.size == 4 else 0
+        resident = _RESIDENT.get(tile, 0) if p.target.dtype.size == 4 else 0
         note = f"a product of matrices, {tile.height} by {tile.width} elements a block"
         grid = (_tiles(columns, tile.width) * poly(batch.atom), _tiles(rows, tile.height))
         return lowering.launch("product", [k.Region(tuple(made.statements()))], THREADS, grid[0], (made.left, made.right, *made.places), note=note, grid_y=grid[1], resident=resident)
@@ -98,7 +105,10 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
     if p.target.dtype.size == 4:  # else its sums would take all registers
         found = [lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), launch(LARGE), found)] if nest is None else found
     if nest is not None:
-        found = [lp.If((lp.Test("ge", LOW.height - rows), lp.Test("ge", columns - SMALL.width)), launch(LOW), found)]
+        low = launch(LOW)
+        if p.target.dtype.size == 4:
+            low = [lp.If((lp.Test("ge", columns - 2 * LONG.width),), launch(LONG), low)]
+        found = [lp.If((lp.Test("ge", LOW.height - rows), lp.Test("ge", columns - SMALL.width)), low, found)]
         found = [lp.If((lp.Test("ge", TINY.height - rows), lp.Test("ge", TINY.width - columns)), launch(TINY), found)]
     elif lowering.library and len(sums) == 1 and _same_type(p):
         done = names.var("done", I64, True)
@@ -133,9 +143,9 @@ def _tiles(n: Poly, side: int) -> Poly:
     return (n + (side - 1)) // side
 
 
-def _spaced(thread: Poly, e: Poly, each: int) -> Poly:
-    """The e-th of a thread's rows or columns: groups of four neighbours, SIDE * 4 apart."""
-    return min(each, 4) * thread + (e if each <= 4 else (e // 4) * (4 * SIDE) + e % 4)
+def _spaced(thread: Poly, e: Poly, each: int, threads: int) -> Poly:
+    """The e-th of a thread's rows or columns: groups of four neighbours, four times the number of threads apart."""
+    return min(each, 4) * thread + (e if each <= 4 else (e // 4) * (4 * threads) + e % 4)
 
 
 class _Kernel:
@@ -166,10 +176,10 @@ class _Kernel:
 
     def row(self, e: Poly) -> Poly:
         """The e-th row of a thread in its tile."""
-        return _spaced(self.thread // SIDE, e, self.tile.each)
+        return _spaced(self.thread // self.tile.beside, e, self.tile.each, self.tile.down)
 
     def column(self, e: Poly) -> Poly:
-        return _spaced(self.thread % SIDE, e, self.tile.across)
+        return _spaced(self.thread % self.tile.beside, e, self.tile.across, self.tile.beside)
 
     def statements(self) -> list[k.Statement]:
         p, tile, names = self.p, self.tile, self.names
@@ -202,13 +212,11 @@ class _Kernel:
         )
         for which, (source, target, across, along, first, extent, side) in enumerate(sides):
             e = self.names.sym("e")
-            number = self.names.var("number", I64, True)
-            at = poly(number.atom)
             # where k is next to k in memory, threads go through k first
             if along[-1] == poly(1) and across != poly(1):
-                line, deep = at // tile.depth, at % tile.depth
+                deep, line = self.numbered(poly(e), tile.depth)
             else:
-                line, deep = at % side, at // side
+                line, deep = self.numbered(poly(e), side)
             steps: list[lp.Stmt] = []
             place = (k0 + deep) * along[0]
             if self.places:
@@ -219,9 +227,14 @@ class _Kernel:
             if guarded:
                 there = (lp.Test("ge", extent - 1 - first - line), lp.Test("ge", self.depth - 1 - k0 - deep))
                 value = lp.Choose(there, load, lp.Const(0.0, self.dtype))
-            body: list[lp.Stmt] = [lp.Let(number, lp.Index(self.thread + THREADS * poly(e))), *steps, lp.Store(target, (deep, line), value)]
-            out.append(self.unrolled(e, side * tile.depth // THREADS, body))
+            out.append(self.unrolled(e, side * tile.depth // THREADS, [*steps, lp.Store(target, (deep, line), value)]))
         return out
+
+    def numbered(self, e: Poly, length: int) -> tuple[Poly, Poly]:
+        """The number thread + THREADS * e modulo a power of two, and divided by it, written so that as much as possible is the same for all e."""
+        if length <= THREADS:
+            return self.thread % length, self.thread // length + (THREADS // length) * e
+        return self.thread + THREADS * (e % (length // THREADS)), e // (length // THREADS)
 
     def placed(self, k0: Poly) -> list[Any]:
         """Where the next rounds of a sum over several indices lie in both sides."""

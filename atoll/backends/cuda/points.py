@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.backends.cuda import language as k
-from atoll.backends.cuda.threads import Names, Scratch, Thread
+from atoll.backends.cuda.threads import Names, Scratch, Thread, neutral
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.coalesce import places
@@ -149,8 +149,6 @@ class Single(Thread):
             self.env = {**saved, stmt.sym: self.poly(stmt.low)}
             first: list[k.Statement] = []
             if isinstance(stmt, lp.Accumulate):
-                from atoll.backends.cuda.threads import neutral
-
                 first = [lp.Declare(a.var, neutral(a)) for a in stmt.accs]
             found = [*first, *self.stmts(stmt.body)]
             self.env = saved
@@ -189,6 +187,11 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
             thread.ranges.setdefault(leaf, (poly(0), extent - 1))
     thread.ranges[p.atom] = (poly(0), n - 1)
     body = [*index, *thread.stmts(nest.body)]
+    ranges = {leaf.var: extent for sym, extent in list(zip(nest.syms, extents, strict=True))[1:] for leaf in env[sym].leaves() if isinstance(leaf, lp.VarAtom)}
+
+    def both(launched: list[k.Statement]) -> list[k.Statement]:
+        return list(lowering.in_both_widths(launched, ranges)) if len(nest.syms) > 1 else launched  # a flat index is one number
+
     if scratch.buffers:
         step = names.sym("t")
         workers = scratch.workers
@@ -199,15 +202,15 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
         step = names.sym("e")
         first = THREADS * ITEMS * poly(k.BLOCK)
         place = lp.Let(p, lp.Index(first + THREADS * poly(step) + poly(k.THREAD)))
-        begin, body, go_on = _without_division(names, nest, extents, at, first + poly(k.THREAD), body)
+        begin, body, go_on = _without_division(names, nest, extents, at, first + poly(k.THREAD), body, ranges)
         full = lp.For(step, poly(0), poly(ITEMS), [place, *body, *go_on], parallel=False, unroll=True)  # type: ignore[list-item]
         guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
         some = lp.For(step, poly(0), poly(ITEMS), [place, guard, *go_on], parallel=False, unroll=True)
-        both = lp.If((lp.Test("ge", n - first - THREADS * ITEMS),), [full], [some])
-        return [*out, *lowering.launch("points", [k.Region((*begin, both))], THREADS, (n + (THREADS * ITEMS - 1)) // (THREADS * ITEMS), note=_note(nest))]
+        all_of_it = lp.If((lp.Test("ge", n - first - THREADS * ITEMS),), [full], [some])
+        return [*out, *both(lowering.launch("points", [k.Region((*begin, all_of_it))], THREADS, (n + (THREADS * ITEMS - 1)) // (THREADS * ITEMS), note=_note(nest)))]
     point = lp.Let(p, lp.Index(worker))
     guard = lp.If((lp.Test("ge", n - at - 1),), body)  # type: ignore[arg-type]
-    return [*out, *lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest))]
+    return [*out, *both(lowering.launch("points", [k.Region((point, guard))], THREADS, (n + (THREADS - 1)) // THREADS, note=_note(nest)))]
 
 
 def _blocks(n: Poly, size: Poly) -> lp.Expr:
@@ -221,9 +224,9 @@ def _blocks(n: Poly, size: Poly) -> lp.Expr:
     return call("max", call("min", lp.Index((n + (THREADS - 1)) // THREADS), most), lp.Const(1, I64))
 
 
-def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: Poly, first: Poly, body: list[k.Statement]) -> tuple[list[k.Statement], list[k.Statement], list[lp.Stmt]]:
+def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: Poly, first: Poly, body: list[k.Statement], ranges: dict[lp.Var, Poly]) -> tuple[list[k.Statement], list[k.Statement], list[lp.Stmt]]:
     """The innermost index of a thread's points, 256 apart, is counted on where rows are at least that long: a division for the first point only. What is done before
-    the points, at each, and after each."""
+    the points, at each, and after each. How large its variables are at most goes to `ranges`."""
     if len(nest.syms) < 2:
         return [], body, []
     width = extents[-1]
@@ -231,6 +234,7 @@ def _without_division(names: Names, nest: Nest, extents: tuple[Poly, ...], at: P
     begin: list[k.Statement] = [lp.Declare(row, lp.Index(first // width)), lp.Declare(column, lp.Index(first - poly(row.atom) * width))]
     quotient, rest = body[0], body[1]
     assert isinstance(quotient, lp.Let) and isinstance(rest, lp.Let)  # as indices makes them
+    ranges |= {row: (product(extents) + 2 * THREADS * ITEMS) // width + 1, column: width + THREADS}
     over: lp.Stmt = lp.If((lp.Test("ge", poly(column.atom) - width),), [lp.Assign(column, lp.Index(poly(column.atom) - width)), lp.Assign(row, lp.Index(poly(row.atom) + 1))])
     counted: list[lp.Stmt] = [lp.Assign(column, lp.Index(poly(column.atom) + THREADS)), over]
     divided: list[lp.Stmt] = [lp.Assign(row, lp.Index((at + THREADS) // width)), lp.Assign(column, lp.Index(at + THREADS - poly(row.atom) * width))]

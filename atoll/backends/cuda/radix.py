@@ -1,7 +1,8 @@
 """Sorting by digits of 8 bits, the least first, each time keeping the order of equal digits. Values are moved as they are; a digit is one of a number that is
 ordered as values are, with NaN last and zeros equal, so the outcome is that of a stable sort (sorting.py, which sorts short arrays).
 
-    count   a block for every tile: how often each digit is in it
+    count   a block for every tile: how often each digit is in it, by atomics in shared memory; neighbouring lanes have bins of their own, in other banks, so
+            that many elements with one digit do not wait for each other
     rows    a block for every digit: how many elements with it are in the tiles before each, and in all
     move    a block for every tile: a warp takes 32 neighbouring elements at a time and counts in how many earlier lanes the digit is; warps of a block follow each other.
             The tile is put in order in shared memory first, so that neighbouring threads store to neighbouring places
@@ -21,6 +22,7 @@ from atoll.types.dtypes import BOOL, F32, F64, I32, I64, DType
 THREADS, WARPS, DIGITS = 256, 8, 256
 BITS = 8  # of a digit
 EACH = 16  # elements of a thread
+COPIES = 8  # of the bins in which a block counts
 ROOM = 32 * 1024  # bytes of shared memory for a tile
 LEAST = 1 << 14  # elements that are sorted in this way
 
@@ -89,16 +91,18 @@ class Radix:
 
     def count(self) -> tuple[list[Any], list[lp.Buffer]]:
         names, thread = self.names, poly(k.THREAD)
-        bins = names.buffer("bins", I32, (poly(DIGITS),), "shared")
-        e, before, count = names.sym("e"), names.var("before", I64, True), names.var("count", I64, True)
+        bins = names.buffer("bins", I32, (poly(COPIES), poly(DIGITS + 1)), "shared")  # a place more in a row: the next one's are in other banks
+        e, c, d = names.sym("e"), names.sym("c"), names.sym("c")
         own, first = self.taken()
         digit, made = self.digit(own, poly(e))
-        adding = k.Atomic(bins, (poly(digit.atom),), "add", lp.Cast(lp.Use(count), I32))
-        each = [*made, k.Same(before, count, lp.Use(digit), BITS), lp.If((lp.Test("eq", poly(before.atom)),), [adding])]  # type: ignore[list-item]
-        zero = lp.Const(0, I32)
-        out: list[Any] = [lp.Store(bins, (thread,), zero), *first, k.Barrier()]
-        out += [lp.For(e, poly(0), poly(self.each), each, parallel=False, unroll=True), k.Barrier()]
-        out.append(lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Cast(lp.Load(bins, (thread,)), I64)))
+        adding = k.Atomic(bins, (thread % COPIES, poly(digit.atom)), "add", lp.Const(1, I32))
+        total = names.var("total", I32)
+        clear = lp.For(c, poly(0), poly(COPIES), [lp.Store(bins, (poly(c), thread), lp.Const(0, I32))], parallel=False, unroll=True)
+        add = lp.Assign(total, lp.Call("add", (lp.Use(total), lp.Load(bins, (poly(d), thread))), I32))
+        out: list[Any] = [clear, *first, k.Barrier()]
+        out += [lp.For(e, poly(0), poly(self.each), [*made, adding], parallel=False, unroll=True), k.Barrier()]  # type: ignore[list-item]
+        out += [lp.Declare(total, lp.Const(0, I32)), lp.For(d, poly(0), poly(COPIES), [add], parallel=False, unroll=True)]
+        out.append(lp.Store(self.counts, (thread, poly(k.BLOCK)), lp.Cast(lp.Use(total), I64)))
         return out, [bins]
 
     def rows(self) -> tuple[list[Any], list[lp.Buffer]]:
@@ -121,13 +125,13 @@ class Radix:
         shared = names.buffer("warps", I64, (poly(WARPS),), "shared")
         staged = names.buffer("tile", self.dtype, (poly(self.tile),), "shared")
         staged_places = names.buffer("tile_places", I64, (poly(self.tile),), "shared") if self.places is not None else None
-        ranks, digits = (names.buffer(x, I32, (poly(self.each),), "temp") for x in ("ranks", "digits"))
-        ranks.local = digits.local = True
+        ranks = names.buffer("ranks", I32, (poly(self.each),), "temp")
+        ranks.local = True
         own, first = self.taken()
-        out = [*first, *self.ranked(own, bins, ranks, digits), k.Barrier(), *self.starts(bins, offsets, shared), k.Barrier()]
+        out = [*first, *self.ranked(own, bins, ranks), k.Barrier(), *self.starts(bins, offsets, shared), k.Barrier()]
         m, q, to, which, rank = names.sym("m"), names.sym("m"), names.var("to", I64, True), names.var("digit", I64, True), names.var("rank", I64, True)
         at = self.item(poly(m))
-        here: list[lp.Stmt] = [lp.Let(which, lp.Cast(lp.Load(digits, (poly(m),)), I64))]
+        here: list[Any] = [k.Digit(which, lp.Load(own, (poly(m),)), poly(self.shift.atom))]  # once more, because that takes fewer registers than keeping them
         here.append(lp.Let(rank, lp.Cast(lp.Call("add", (lp.Load(bins, (thread // k.WARP, poly(which.atom))), lp.Load(ranks, (poly(m),))), I32), I64)))
         here.append(lp.Store(staged, (poly(rank.atom),), lp.Load(own, (poly(m),))))
         if staged_places is not None and self.places is not None:
@@ -141,11 +145,11 @@ class Radix:
         out.append(lp.For(q, poly(0), poly(self.each), [lp.If((lp.Test("ge", self.n - 1 - self.tile * poly(k.BLOCK) - place),), moved)], parallel=False, unroll=True))
         return out, [bins, offsets, shared, staged, *([staged_places] if staged_places is not None else [])]
 
-    def ranked(self, own: lp.Buffer, bins: lp.Buffer, ranks: lp.Buffer, digits: lp.Buffer) -> list[Any]:
+    def ranked(self, own: lp.Buffer, bins: lp.Buffer, ranks: lp.Buffer) -> list[Any]:
         """The digits of a thread's elements, how many before each in its warp's part have the same, and how many of each the warp has."""
         names, warp, lane = self.names, poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
         z, e = names.sym("z"), names.sym("e")
-        out: list[Any] = [lp.Alloc(ranks), lp.Alloc(digits)]
+        out: list[Any] = [lp.Alloc(ranks)]
         clear = lp.Store(bins, (warp, lane + k.WARP * poly(z)), lp.Const(0, I32))
         out.append(lp.For(z, poly(0), poly(DIGITS // k.WARP), [clear], parallel=False))
         out.append(k.WarpBarrier())
@@ -154,7 +158,7 @@ class Radix:
         here = (warp, poly(digit.atom))
         each: list[Any] = [*made, k.Same(before, count, lp.Use(digit), BITS), lp.Let(old, lp.Load(bins, here)), k.WarpBarrier()]
         each.append(lp.If((lp.Test("eq", poly(before.atom)),), [lp.Store(bins, here, lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(count), I32)), I32))]))
-        each += [lp.Store(ranks, (poly(e),), lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(before), I32)), I32)), lp.Store(digits, (poly(e),), lp.Cast(lp.Use(digit), I32)), k.WarpBarrier()]
+        each += [lp.Store(ranks, (poly(e),), lp.Call("add", (lp.Use(old), lp.Cast(lp.Use(before), I32)), I32)), k.WarpBarrier()]
         return [*out, lp.For(e, poly(0), poly(self.each), each, parallel=False, unroll=True)]
 
     def starts(self, bins: lp.Buffer, offsets: lp.Buffer, shared: lp.Buffer) -> list[Any]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from atoll.backends.cuda.generate import generate
 from atoll.core import ir as core
+from atoll.targets import refuse_functions
 
 
 def show(fn: core.Function) -> str:
-    from atoll.targets import refuse_functions
-
     refuse_functions(fn)
     made = generate(fn)
     start = made.host_text.index("static int at_program_run(")

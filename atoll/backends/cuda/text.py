@@ -7,7 +7,8 @@ themselves written out. A check that fails goes to the end of the region it stan
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from atoll.ainf.ir import Site
 from atoll.backends.c import ops
@@ -17,7 +18,8 @@ from atoll.backends.c.text import Dialect, safe
 from atoll.backends.cuda import language as k
 from atoll.backends.cuda.complex_text import COMPLEX, with_complex
 from atoll.loops import ir as lp
-from atoll.sizes import Atom, Sym
+from atoll.sizes import Atom, Poly, Sym
+from atoll.sizes.poly import Quot
 from atoll.types.dtypes import BOOL, DType
 
 CUDA = Dialect("cuda", wrapping=False, gnu=False, hosted=False)
@@ -30,6 +32,13 @@ _QUICK_FDIV = """/* floor division of indices; b > 0 */
 static inline int64_t at_fdiv(int64_t a, int64_t b) {
     if (((uint64_t)a | (uint64_t)b) >> 32 == 0) return (int64_t)((uint32_t)a / (uint32_t)b);
     int64_t q = a / b;
+    return q - (a % b < 0);
+}"""
+
+_NARROW_FDIV = """/* the same of numbers of 32 bits */
+static inline int32_t at_fdiv32(int32_t a, int32_t b) {
+    if (a >= 0) return (int32_t)((uint32_t)a / (uint32_t)b);
+    int32_t q = a / b;
     return q - (a % b < 0);
 }"""
 
@@ -129,6 +138,10 @@ class KernelText(Emitter):
         """Of arrays that the kernel both writes and reads. NVRTC 13.0 reads `c ? a[i] : b[i]` by one ld.global.nc of either address where a is const and
         restrict, although the kernel has written b: old values (tests/cuda/test_nvrtc.py). So nothing of that type is both."""
         self.meeting = False  # blocks of the kernel hand something to each other
+        self.narrow: frozenset[Atom] = frozenset()
+        self.given: set[lp.Var] = set()  # by the host
+        self.sizes: set[Atom] = set()  # and indices
+        self.widened = False  # an index of 32 bits is written as one of 64
 
     def kernels(self) -> list[str]:
         return [self.one(kernel) for kernel in self.program.kernels]
@@ -142,6 +155,9 @@ class KernelText(Emitter):
         self.written = written = k.written(kernel)
         self.meeting = any(isinstance(s, (k.Fence, k.Tell, k.Await)) for s in k.walk(kernel.body))
         self.read_back = {b.dtype for b in k.read(kernel) & written}
+        self.narrow, self.widened = kernel.narrow, False
+        self.given = {p for p in kernel.parameters if isinstance(p, lp.Var)}
+        self.sizes = {p for p in kernel.parameters if isinstance(p, Sym)}
         params = ["at_failure *at_failed"]
         for p in kernel.parameters:
             params.append(self.parameter(p, p in written))
@@ -154,7 +170,11 @@ class KernelText(Emitter):
             head = len(self.lines)
             self.stmts(list(kernel.body))  # type: ignore[arg-type]
             text = "\n".join(self.lines[head:])
-            self.lines[head:head] = [f"    const int64_t {name} = {source};" for name, source in _PLACES if re.search(rf"\b{name}\b", text)]
+            index = "int32_t" if self.narrow else "int64_t"
+            first = [f"    const {index} {name} = ({index}){source};" if self.narrow else f"    const {index} {name} = {source};" for name, source in _PLACES if re.search(rf"\b{name}\b", text)]
+            given = [safe(p.name) if isinstance(p, lp.Var) else self.names[p] for p in kernel.parameters if not isinstance(p, lp.Buffer)]
+            first += [f"    const int32_t {_narrow(wide)} = (int32_t){wide};" for wide in given if re.search(rf"\b{_narrow(wide)}\b", text)]
+            self.lines[head:head] = first
         return "\n".join(self.lines)
 
     def parameter(self, p: k.Parameter, is_written: bool) -> str:
@@ -168,10 +188,70 @@ class KernelText(Emitter):
             return f"const {p.dtype.c_name} *{safe(p.name)}"
         return f"{'' if is_written else 'const '}{p.dtype.c_name} *__restrict__ {safe(p.name)}"
 
+    # -- indices of 32 bits
+
+    def atom(self, atom: Atom) -> str:
+        if not self.narrow:
+            return super().atom(atom)
+        if isinstance(atom, Quot):
+            return super().atom(atom) if self.widened else f"at_fdiv32({self.poly(atom.num)}, {self.poly(atom.den)})"
+        if atom not in self.narrow or (self.widened and self.is_given(atom)):  # of the host's numbers only those in narrow polynomials are known to be small
+            return super().atom(atom)
+        return f"(int64_t){self.small(atom)}" if self.widened else self.small(atom)
+
+    def is_given(self, atom: Atom) -> bool:
+        return atom.var in self.given if isinstance(atom, lp.VarAtom) else atom in self.sizes
+
+    def small(self, atom: Atom) -> str:
+        name = super().atom(atom)
+        return _narrow(name) if self.is_given(atom) else name
+
+    @contextmanager
+    def wide(self, *polys: Poly) -> Iterator[bool]:
+        """Where one of them mentions an index of 64 bits, all are computed so."""
+        saved = self.widened
+        self.widened = saved or not all(p.leaves() <= self.narrow for p in polys)
+        yield self.widened
+        self.widened = saved
+
+    def poly(self, p: Poly) -> str:
+        with self.wide(p):
+            return super().poly(p)
+
+    def value(self, p: Poly) -> str:
+        if not self.narrow:
+            return super().value(p)
+        with self.wide(p) as is_wide:
+            return super().value(p) if is_wide else f"(int64_t)({super().poly(p)})"
+
+    def flat(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> str:
+        with self.wide(*index, *buffer.extents[1:]):
+            return super().flat(buffer, index)
+
+    def test(self, t: lp.Test) -> str:
+        with self.wide(*([] if t.poly is None else [t.poly])):  # both sides alike
+            return super().test(t)
+
+    def expr(self, e: lp.Expr) -> str:
+        if isinstance(e, lp.Use) and e.var.atom in self.narrow and e.var not in self.given:
+            return f"(int64_t){safe(e.var.name)}"
+        return super().expr(e)
+
+    def short(self, value: lp.Expr) -> str:
+        """What a variable of 32 bits is set to."""
+        if isinstance(value, lp.Index) and value.poly.leaves() <= self.narrow:
+            return self.poly(value.poly)
+        if isinstance(value, lp.Use) and value.var.atom in self.narrow:
+            return self.small(value.var.atom)
+        return f"(int32_t){self.expr(value)}"  # a minimum or maximum
+
     # -- statements
 
     def write(self, stmt: k.Statement) -> None:
         match stmt:
+            case lp.Let(var, value) | lp.Declare(var, value) | lp.Assign(var, value) if value is not None and var.atom in self.narrow:
+                kind = {lp.Let: "const int32_t ", lp.Declare: "int32_t ", lp.Assign: ""}[type(stmt)]
+                self.put(f"{kind}{safe(var.name)} = {self.short(value)};")
             case k.Region(body):
                 self.region(body)
             case k.Ensure():
@@ -226,7 +306,7 @@ class KernelText(Emitter):
             self.put(f"#pragma unroll {UNROLLED if rounds is None else max(1, rounds)}")
         low, high = self.poly(loop.low), self.poly(loop.high)
         name = self.names.enter(loop.sym)
-        with self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++)"):
+        with self.braces(f"for ({'int32_t' if loop.sym in self.narrow else 'int64_t'} {name} = {low}; {name} < {high}; {name}++)"):
             self.stmts(loop.body)
         self.names.leave(loop.sym)
 
@@ -283,6 +363,11 @@ class KernelText(Emitter):
         self.put(f"const {t.c_name} {safe(s.old.name)} = ({t.c_name}){done};" if s.old is not None else f"{done};")
 
 
+def _narrow(name: str) -> str:
+    """What a number of the host is called where it has 32 bits."""
+    return f"at_32_{name}"
+
+
 def _names(kernel: k.Kernel) -> set[str]:
     """Names of variables and buffers in a kernel: indices are called otherwise."""
     found = {safe(p.name) for p in kernel.parameters if not isinstance(p, Sym)} | {safe(b.name) for b in kernel.shared}
@@ -300,6 +385,7 @@ def kernels_text(program: k.Program) -> tuple[str, list[tuple[str, tuple[str, ..
     texts = printer.kernels()
     body = _CPP_WORDS.sub(r"\1_", "\n\n".join([*printer.const_arrays(), *texts]))
     support = [_QUICK_FDIV if " at_fdiv(int64_t a, int64_t b)" in text else text for text in needed(body)]
+    support += [_NARROW_FDIV] if "at_fdiv32(" in body else []
     support += [text for name, text in _ORDERED_FLOATS.items() if f"at_ordered_{name}(" in body]
     pieces = [FAILURE, SUPPORT if printer.may_fail else "", WAITING if "at_await(" in body else "", SAME if "at_same<" in body else "", *(COMPLEX if "complex" in body else ()), *support, body]
     text = with_complex("\n".join(p for p in pieces if p) + "\n").replace("static const ", "__device__ static const ")

@@ -2,6 +2,7 @@
 
     language.py   loops as the checker reads them from a certificate
     scopes.py     every name is one thing
+    typed.py      every value is of one type
     refute.py     no integers satisfy these conditions: Gauss, Fourier and Motzkin, with cuts
     leaves.py     statements in their places: when they are done, in which order, what they touch
     steady.py     what decides is the same when it is done
@@ -13,9 +14,11 @@
     retargeted.py                  arrays that are made in their place
     filters_back.py                filters in blocks
     twice_back.py                  what is computed or tested again, once
+    needless.py                    checks that cannot fail, left out
     arrays_back.py                 arrays of copies, under the names they had
     checks_back.py, parts_back.py, turns_back.py, kept_back.py    checks that left their loop, sums made in parts, loops that are left early or go in turns, elements kept
                   for the next round, undone likewise
+    strips_back.py                ranges in strips in which a quotient stays as it is
     totals_back.py                 sums over parts of a range, as one
     region.py     the same instances, each once, in an order that keeps every dependence
     steps.py      one rewrite: the smallest parts that differ, each validated

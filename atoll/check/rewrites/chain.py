@@ -14,6 +14,7 @@ from atoll.check.rewrites.leaves import Origin
 from atoll.check.rewrites.refute import LEFT, NOTED, Budget
 from atoll.check.rewrites.scopes import arguments, constants, measured, scoped
 from atoll.check.rewrites.steps import Part, validate
+from atoll.check.rewrites.typed import Types
 from atoll.check.sums import need, unknown
 
 FORMAT = "atoll certificate of a compile 1"
@@ -46,6 +47,7 @@ class Chain:
         self.kinds = arguments(self.sizes, data["arguments"], self.reader.polys)
         constants(self.kinds, data.get("constants", []), self.reader.expr)
         self.given = frozenset(self.kinds)
+        self.types = Types(self.kinds)
         self.results = frozenset(map(unknown, data["results"]))
         self.parts = self.asked = 0
         self.notes: set[str] = set()
@@ -67,9 +69,10 @@ class Chain:
         self.final = now
 
     def program(self, rows: list[int]) -> Body:
-        """The loops of a stage, in which every name is one thing."""
+        """The loops of a stage, in which every name is one thing and every value of one type."""
         body = self.reader.program(rows)
         scoped(body, self.kinds, self.given)
+        self.types.program(body)
         return body
 
     def step(self, before: Body, after: Body, row: dict[str, Any]) -> list[Part]:

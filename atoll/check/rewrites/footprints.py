@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from atoll.check.rewrites.language import LEAVES, changed, loads, names, parts, read, subexprs, walk
+from atoll.check.rewrites.language import LEAVES, changed, is_poly, loads, names, parts, read, subexprs, walk
 from atoll.check.rewrites.leaves import Leaf, No
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.texts import may_trap
-from atoll.check.sums import Poly
+from atoll.check.sums import Poly, const, divisors, sub, value
 
 FAILS = {"check", "print", "helper", "break", "forever"}
 CHECK, BREAK = ("check",), ("break",)
@@ -70,8 +70,18 @@ class Footprints:
         memory = s[0] in ("alloc", "free", "copy", "swap") or (s[0] == "product" and not {x[0] for x in walk((s,))} & FAILS)  # nothing that a program asks about fails in them
         if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
             yield CHECK, (), True
-        elif memory or s[0] in ("store", "update") or reads or any(may_trap(e) for p in parts(s) for e in subexprs(p)):
+        elif memory or s[0] in ("store", "update") or reads or self.guarded(x):
             yield CHECK, (), False
+
+    def guarded(self, x: Leaf) -> bool:
+        """Checks may have to come before it: it reads elements, or divides by what is not seen to be 1 or more."""
+        seen = {c[1] for c in x.conds if c[0] == "ge"}
+
+        def traps(e: Any) -> bool:
+            return any(value(d) is None and sub(d, const(1)) not in seen for d in divisors(e)) if is_poly(e) else may_trap(e)
+
+        kept = [c[1][1] if len(c[1]) == 2 and c[1][0] in ("ge", "eq", "ne") else c[1] for c in (*x.conds, *(c for g in x.groups for case in g for c in case)) if c[0] == "op"]
+        return any(any(True for _ in loads(e)) or any(map(traps, subexprs(e))) for e in (*parts(x.stmt), *kept))
 
     def variable(self, x: Leaf, v: str, writes: bool) -> Cell:
         root = self.root(v)

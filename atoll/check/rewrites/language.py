@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from atoll.check.sums import Poly, Rejected, Tables, free, need, subst, unknown, value, var
+from atoll.check.sums import Poly, Quotient, Rejected, Tables, free, need, subst, unknown, value, var
 
 Expr = tuple[Any, ...]
 Test = tuple[Any, ...]
@@ -23,6 +23,7 @@ Body = tuple[Stmt, ...]
 LEAVES = ("let", "declare", "assign", "store", "update", "add", "check")
 LOOPS = ("for", "accumulate")
 DEEP = 200  # statements inside statements, expressions inside expressions
+WIDEST = 1 << 63  # a coefficient: what 64 bits hold
 WIDE, LONG = 20_000, 60_000  # nodes of an expression, statements of a program, written out: rows are shared, so few of them can say much
 
 
@@ -32,6 +33,7 @@ class Reader:
         self._exprs: dict[int, Expr] = {}
         self._stmts: dict[int, Stmt] = {}
         self._open: set[tuple[str, int]] = set()
+        self._bounded: set[int] = set()
         self._sizes: dict[tuple[str, int], int] = {}
         self._size = 0  # of what is being read
 
@@ -54,10 +56,14 @@ class Reader:
         return row
 
     def poly(self, k: int) -> Poly:
-        return self.tables.poly(k)
+        p = self.tables.poly(k)
+        if k not in self._bounded:
+            _bounded(p)
+            self._bounded.add(k)
+        return p
 
     def polys(self, ks: list[int]) -> tuple[Poly, ...]:
-        return tuple(self.tables.poly(k) for k in ks)
+        return tuple(self.poly(k) for k in ks)
 
     def expr(self, k: int) -> Expr:
         if k not in self._exprs:
@@ -161,6 +167,15 @@ class Reader:
             case ["product", numbers, elements, body, after, adds]:
                 return ("product", self.polys(numbers), self.exprs(elements), self.body(body), self.body(after), bool(adds))
         raise Rejected(f"no statement: {row[0]}")
+
+
+def _bounded(p: Poly) -> None:
+    for m, c in p:
+        need(-WIDEST < c < WIDEST, "index arithmetic that 64 bits do not hold")
+        for a in m:
+            if isinstance(a, Quotient):
+                _bounded(a.num)
+                _bounded(a.den)
 
 
 def _accs(accs: list[Any]) -> tuple[tuple[str, str, str], ...]:

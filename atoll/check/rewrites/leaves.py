@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from atoll.check.rewrites.language import LEAVES, Body, Expr, Stmt, bodies, names, with_bodies
+from atoll.check.rewrites.language import LEAVES, Body, Expr, Stmt, bodies, names, walk, with_bodies
 from atoll.check.rewrites.refute import Cond, Group, negations
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import Poly, Rejected, const, sub, var
@@ -150,10 +150,10 @@ def cases(e: Expr, moving: frozenset[str]) -> list[tuple[list[Cond], Poly]] | No
 
 def definition(s: Stmt, moving: frozenset[str]) -> Group | None:
     """What a name of an integer says: of some cases one holds."""
-    if s[0] != "let" or s[2] != "i64":
-        return None
+    if s[0] != "let" or s[2] != "i64" or s[1] in moving:
+        return None  # what is assigned later is something else then
     found = cases(s[3], moving)
-    return None if found is None else [[*c, ("eq", sub(var(s[1]), p))] for c, p in found]
+    return None if found is None else [[*(x for x in c if x[0] != "op"), ("eq", sub(var(s[1]), p))] for c, p in found]  # data may change, the name stays
 
 
 def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], new: bool) -> Iterator[Leaf]:
@@ -175,7 +175,8 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                     raise No("an index twice")
                 apart: Any = s[0] == "for" and (s[5][0] or (new and s[5][1] > 0))  # several rounds at a time have no order either: believed of nobody
                 if s[0] == "accumulate" and new and not s[6] and (not s[5] or any(acc[2][0] in "fc" for acc in s[5])):
-                    apart = SUMS  # printed in lanes
+                    fails = any(x[0] in ("check", "alloc", "print") for x in walk((whole(n),)))
+                    apart = False if fails else SUMS  # printed in lanes, where nothing in it can fail
                 inside = at.inside((here, k, i, apart), [("ge", sub(var(i), low)), ("ge", sub(sub(high, var(i)), const(1)))], sym=i)
                 yield from leaves(n.bodies[0], inside, scope, new)
             case "chunks" if not s[5] and not s[6]:

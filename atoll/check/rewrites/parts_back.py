@@ -5,7 +5,7 @@
     ... for p in 0..P:  for c in a..b:  target[t(c)] += own[p, c] ...                           is        ... for p in 0..P:  for r in f(p)..g(p):  for j in a..b:  target[t(j)] += e(r, j)
     free own
 
-and the same where own[p, x] is written at any place and all of 0..m is added. What e reads must not be written in between.
+and the same where own[p, x] is written at any place and all of 0..m is added. What e reads must not be written in between, and x must be inside of 0..m.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from atoll.check.rewrites.language import changed, read, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.storage import is_neutral
-from atoll.check.sums import Poly, add, const, subst, value, var
+from atoll.check.sums import Poly, add, const, sub, subst, value, var
 
 MOST = 16  # parts, which are written out
 REGROUPED = "sums are made of sums of parts: in another order than before, which the program allows"
@@ -94,12 +94,12 @@ def _replaced(n: Node, own: str, count: Poly, long: Poly, part: str, lets: tuple
             return None
         made: Node | None = None
         if columns.stmt[2:4] == ((), long):
-            made = _instead(work, own, lambda x: {c: x}, s[1], s[2])
+            made = _instead(work, own, lambda x: {c: x}, s[1], s[2], long)
         elif len(work.bodies) == 1 and len(work.bodies[0]) == 1:
             along = work.bodies[0][0]
             if along.stmt[0] == "for" and along.stmt[2:4] == ((), long) and update[2] == (var(part), var(along.stmt[1])):
                 cut = replace(along, stmt=("for", along.stmt[1], *columns.stmt[2:4], (), along.stmt[5]))
-                made = _instead(replace(work, bodies=((cut,),)), own, lambda x: {c: x}, s[1], s[2])
+                made = _instead(replace(work, bodies=((cut,),)), own, lambda x: {c: x}, s[1], s[2], long)
         if made is None:
             return None
         many = value(count)
@@ -116,11 +116,12 @@ def _replaced(n: Node, own: str, count: Poly, long: Poly, part: str, lets: tuple
     return None
 
 
-def _instead(n: Node, own: str, place: object, target: str, index: tuple[Poly, ...]) -> Node:
+def _instead(n: Node, own: str, place: object, target: str, index: tuple[Poly, ...], long: Poly) -> Node:
     """Updates of the parts as updates of what they are added to."""
     s = n.stmt
     if s[0] == "update" and s[1] == own:
         env: Mapping[str, Poly] = place(s[2][1])  # type: ignore[operator]
-        return replace(n, stmt=("update", target, tuple(subst(p, dict(env)) for p in index), s[3], s[4]))
-    return replace(n, bodies=tuple(tuple(_instead(x, own, place, target, index) for x in b) for b in n.bodies))
+        inside = (s[2][1], sub(sub(long, s[2][1]), const(1)))  # the part itself is written there
+        return replace(n, stmt=("update", target, tuple(subst(p, dict(env)) for p in index), s[3], s[4]), holds=(*n.holds, *inside))
+    return replace(n, bodies=tuple(tuple(_instead(x, own, place, target, index, long) for x in b) for b in n.bodies))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from atoll.check.rewrites.language import coefficient, constant, names
 from atoll.check.rewrites.leaves import Leaf, Place
@@ -20,8 +20,8 @@ def pieces(a: Leaf, b: Leaf, env: Mapping[str, Poly]) -> list[Group]:
     return found
 
 
-def before(a: list[Place], b: list[Place]) -> Iterator[tuple[list[str], str | None]]:
-    """How an instance of a can come before one of b: indices that are equal, and one that is less. Rounds that are independent do not meet."""
+def before(a: list[Place], b: list[Place], in_order: Collection[str] = ()) -> Iterator[tuple[list[str], str | None]]:
+    """How an instance of a can come before one of b: indices that are equal, and one that is less. Rounds that are independent do not meet, but for those of the loops `in_order`."""
     same: list[str] = []
     for (list_a, at_a, sym, parallel), (list_b, at_b, _, _) in zip(a, b, strict=False):
         if list_a != list_b:
@@ -31,7 +31,7 @@ def before(a: list[Place], b: list[Place]) -> Iterator[tuple[list[str], str | No
                 yield list(same), None
             return
         if sym is not None:
-            if not parallel:
+            if not parallel or sym in in_order:
                 yield list(same), sym
             same.append(sym)
 

@@ -31,6 +31,7 @@ from atoll.check.rewrites.questions import equal_all, moved, none_of
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.steady import decided_before, no_other_scans
 from atoll.check.rewrites.storage import in_one, is_neutral, sums_in_one, undone
+from atoll.check.rewrites.strips_back import strips_back
 from atoll.check.rewrites.texts import as_was, reads_under, texts
 from atoll.check.rewrites.totals_back import totals_back
 from atoll.check.rewrites.turns_back import turns_back
@@ -51,11 +52,12 @@ class Region(Values, Footprints, Lanes):
         self.asked, self.roots = 0, roots
         self._rounds: dict[str, list[str]] = {}
         self._roots: dict[str, str] = {}
+        self.early: dict[Any, set[str]] = {}  # checks that stand for those of later rounds of these loops
         self._others: dict[int, tuple[Leaf, Other]] = {}  # asked once for each leaf, when rounds are settled
         self.moving, self.kinds = around.moving, around.kinds
         self.notes: set[str] = set()
         after = totals_back(before, kept_back(parts_back(after, self.notes, self.kinds) if licensed else after, self.kinds), roots, self.kinds, licensed)
-        before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(turns_back(after), roots))
+        before, after = in_one(turns_back(sums_in_one(before, after))), in_one(checks_back(strips_back(turns_back(after)), roots))
         after, self.own = rooms(before, after, self.kinds)
         if self.own.extents:
             after = parts_in_place(after, self.own, self.kinds, licensed)
@@ -305,13 +307,16 @@ class Region(Values, Footprints, Lanes):
         """When an addition has to be made: `s += e if t else 0` does nothing to a sum that begins with 0 where t fails (such a sum is never -0)."""
         s = old.stmt
         first = self.made.get(s[1]) if s[0] == "add" else None
-        if first is None or first.stmt[0] != "acc" or s[3][0] != "choose" or s[3][3][0] != "const" or not is_neutral(s[3][3][1], s[2], s[3][3][2]):
+        if first is None or first.stmt[0] != "acc" or any(x.stmt[0] not in ("add", "acc") and s[1] in changed((x.stmt,))[0] for x in self.old.values()):
+            return []  # assigned on the way, it may be -0
+        if s[3][0] != "choose" or s[3][3][0] != "const" or not is_neutral(s[3][3][1], s[2], s[3][3][2]):
             return []
         return conditions(s[3][1], self.moving)
 
     def made_or_needless(self, old: Leaf, copies: list[Leaf]) -> None:
         """A check is made wherever it would fail. It may be made twice. One that looks at nothing but
-        sizes and indices of some loops fails in every round of the others, or in none."""
+        sizes and indices of some loops fails in every round of the others, or in none: made in a round that is not later, it stands for all, where all that comes after
+        any of them comes after it (also what independent rounds do)."""
         tests = ("truth", old.stmt[1])
         looks = names(tests)
         steady = looks.isdisjoint(old.scope) and not looks & self.vars and not list(loads(tests))
@@ -320,8 +325,16 @@ class Region(Values, Footprints, Lanes):
             for n in negations(c):
                 if not copies:
                     self.no("a check that may fail is gone", [*old.conds, *old.facts, n], [*old.groups, *old.known])
-                else:
+                elif not same or not self.made_everywhere(old, copies, n):
                     self.all(old, copies, [n], same)
+                    self.early.setdefault(old.number, set()).update(same)
+
+    def made_everywhere(self, old: Leaf, copies: list[Leaf], n: Cond) -> bool:
+        try:
+            self.all(old, copies, [n])
+        except No:
+            return False
+        return True
 
     def other(self, x: Leaf) -> Other:
         """The same place in another round: all that is known of names made here is known of others."""
@@ -359,7 +372,7 @@ class Region(Values, Footprints, Lanes):
         return [self.settled(case) for case in g]
 
     def all(self, old: Leaf, copies: list[Leaf], given: Sequence[Cond] = (), but: Collection[str] = ()) -> None:
-        """Every instance is made, where `given` holds; in one round of the loops `but` it is as good as in any other."""
+        """Every instance is made, where `given` holds; of the loops `but` in a round that is not later."""
         made: list[list[Cond]] = []
         known: list[Group] = []
         for k, x in enumerate(copies):
@@ -381,7 +394,7 @@ class Region(Values, Footprints, Lanes):
                     *(("or", [[moved(c, g) for c in case] for case in grp]) for grp in x.groups),
                     *ranges,
                     *(moved(c, g) for c in x.conds),
-                    *(("eq", sub(subst(x.round[s], g), var(s))) for s in old.syms if s not in but and subst(x.round[s], g) != var(s)),
+                    *(("ge" if s in but else "eq", sub(var(s), subst(x.round[s], g))) for s in old.syms if subst(x.round[s], g) != var(s)),
                 ]
             )
         unique = [g for k, g in enumerate(known) if g not in known[:k]]
@@ -420,7 +433,7 @@ class Region(Values, Footprints, Lanes):
 
     def ordered(self, a: Leaf, b: Leaf, meet: list[tuple[Any, Any]], free: bool) -> None:
         """Instances of two leaves that touch one cell are in the order they were in; `free`: in any, but one after the other."""
-        was = [([], None)] if free else list(before(self.old[a.number].place, self.old[b.number].place))
+        was = [([], None)] if free else list(before(self.old[a.number].place, self.old[b.number].place, self.early.get(a.number, frozenset())))
         if not was:
             return
         conds, groups, round_, env = self.other(b)

@@ -3,7 +3,7 @@
     alloc x;  ... for i:  x[f] = ... for all f;  ... x[f] ...;  y[p, f] = e(x[f]) for all f;  free x        is        ... for i:  y[p, f] = ... for all f;  ... y[p, f] ...;  y[p, f] = e(y[p, f])
 
 where all of it is in one list: the first statement that names x stores every element before it is read, the last one reads every element once, at the element of y that it stores, and nothing in
-between names y. What x held before is read by nobody then, and what y held is overwritten; y[p, f] = y[p, f] is nothing.
+between names y, or asks something, unless y is as long as x. What x held before is read by nobody then, and what y held is overwritten; y[p, f] = y[p, f] is nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 from atoll.check.rewrites.arrays_back import mentioned
+from atoll.check.rewrites.footprints import FAILS
 from atoll.check.rewrites.language import LEAVES, Expr, changed, loads, mapped, names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.scopes import Kinds
@@ -64,6 +65,9 @@ def _in_place(before: tuple[Node, ...], room: Node, kinds: Kinds) -> tuple[Node,
         return None
     if any(s[0] == "break" for s in walk(inside)):
         return None  # what is left early does not reach the end
+    asked = {s[0] for s in walk(tuple(map(whole, block[start:end])))} & FAILS
+    if asked and (prefix or kinds.extents.get(y) != extents):
+        return None  # an element of y may be there only because of what was asked before
 
     def put(e: Expr) -> Expr | None:
         return ("load", y, (*prefix, *e[2])) if e[0] == "load" and e[1] == x else None

@@ -1,7 +1,7 @@
-"""Every name is one thing: an index, a variable, an array or a size, bound once where it is known, and used only there.
+"""Every name is one thing: an index, a variable, an array or a size, bound at one place of a program, and used only where it is known.
 
 What is known of a name (the range of an index, the value of a variable) is known wherever the name stands, so a second thing of that name would be known to be both: from a
-contradiction everything follows. Names that nobody binds are arguments.
+contradiction everything follows, also where the two are never alive together (what is known in two branches is asked about at once). Names that nobody binds are arguments.
 """
 
 from __future__ import annotations
@@ -66,8 +66,11 @@ def constants(kinds: Kinds, rows: list[Any], expr: Callable[[int], Expr]) -> Non
 
 def scoped(body: Body, kinds: Kinds, given: frozenset[str]) -> None:
     """Rejected when a name of the program is two things, or is used where it is not known. `kinds` are those of all programs, `given` names that nobody binds."""
+    bound: set[str] = set()
     for s in walk(body):
         for name, kind in (*binders(s), *_inside(s, kinds)):
+            need(name not in bound or s[0] == "helper", f"{name} is bound twice")  # a routine may give a variable that is there its value
+            bound.add(name)
             known = kinds.setdefault(name, kind)
             if kind[2] is not None:
                 kinds[name] = kind  # an array of which not all rows are kept may be one that was kept whole, in another program

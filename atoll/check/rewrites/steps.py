@@ -14,6 +14,7 @@ from atoll.check.rewrites.best_back import best_back
 from atoll.check.rewrites.filters_back import filters_back
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
+from atoll.check.rewrites.needless import without_needless
 from atoll.check.rewrites.numbered import numbered
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
@@ -66,7 +67,7 @@ def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around
     kinds = around.kinds
     first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
     first = retargeted(first, new, kinds)
-    first = said_once(numbered(first, new, kinds), new)
+    first = without_needless(said_once(numbered(first, new, kinds), new), new, around.facts, kinds)
     return _level(_own_rounds(first, ()), new, around, roots, results, licensed)
 
 
@@ -127,23 +128,28 @@ def _only_guarded(a: tuple[Node, ...], b: tuple[Node, ...], at: Around) -> int:
 
 
 def _idle(n: Node, conds: list[Cond], moving: frozenset[str]) -> bool:
-    """Under these conditions the statement changes nothing and cannot fail."""
+    """Under these conditions the statement changes nothing and cannot fail. Of variables that are assigned nothing is kept in mind: it may not be so any more further inside."""
     s = n.stmt
     if cannot(conds):
         return True
+
+    def steady(*known: Cond) -> list[Cond]:
+        return [*conds, *(c for c in known if moving.isdisjoint(_about(c)))]
+
     match s[0]:
         case "for":
-            inside = [*conds, ("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))]
+            inside = steady(("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1))))
             return all(_idle(x, inside, moving) for x in n.bodies[0])
         case "chunks" if not s[5] and not s[6]:
             low, high = var(s[1]), var(s[2])
-            inside = [*conds, ("ge", low), ("ge", sub(s[3], high)), ("ge", sub(sub(high, low), const(1)))]
+            inside = steady(("ge", low), ("ge", sub(s[3], high)), ("ge", sub(sub(high, low), const(1))))
             return all(_idle(x, inside, moving) for x in n.bodies[0])
         case "if":
-            on = conditions(s[1], moving)
-            return all(_idle(x, [*conds, *on], moving) for x in n.bodies[0]) and all(_idle(x, conds, moving) for x in n.bodies[1])
+            on = steady(*conditions(s[1], moving))
+            return all(_idle(x, on, moving) for x in n.bodies[0]) and all(_idle(x, conds, moving) for x in n.bodies[1])
         case "accumulate":
-            return all(_idle(x, [*conds, ("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))], moving) for x in n.bodies[0] if x.stmt[0] != "add")
+            inside = steady(("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1))))
+            return all(_idle(x, inside, moving) for x in n.bodies[0] if x.stmt[0] != "add")
         case "let" | "declare" | "assign":
             return True  # of names in here: none of them is known outside
         case "alloc" | "free":
@@ -153,6 +159,12 @@ def _idle(n: Node, conds: list[Cond], moving: frozenset[str]) -> bool:
         case "product":
             return all(_idle(x, conds, moving) for b in n.bodies for x in b)
     return False
+
+
+def _about(c: Cond) -> set[str]:
+    """Variables and unknowns of a condition."""
+    key = c[1]
+    return names(key[1] if c[0] == "op" and key[0] in ("ge", "eq", "ne") and len(key) == 2 else key)
 
 
 def _same(a: Node, b: Node) -> bool:

@@ -11,7 +11,9 @@ from atoll.check.rewrites.leaves import Leaf, cases, conditions, otherwise
 from atoll.check.rewrites.questions import Questions
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.scopes import Kinds
-from atoll.check.sums import Poly, sub, value
+from atoll.check.sums import Poly, const, div, free, mod, sub, subst, value, var
+
+DEEP = 8  # names of names
 
 
 class Values(Questions):
@@ -82,6 +84,7 @@ class Values(Questions):
 
     def same_integer(self, a: Expr, b: Expr, x: Leaf) -> bool:
         """Two integers in other words: in every case the same polynomial."""
+        a, b = self.counted(a, x), self.counted(b, x)
         one, two = cases(a, self.moving), cases(b, self.moving)
         if one is None or two is None:
             return False
@@ -90,11 +93,38 @@ class Values(Questions):
             cannot([*x.conds, *x.facts, *c, *d, n], [*x.groups, *x.known]) for c, p in one for d, q in two for n in negations(("eq", sub(p, q)))
         )
 
+    def counted(self, e: Expr, x: Leaf) -> Expr:
+        """Quotients and remainders by what is at least 1 here, as indices; names in them are what they say."""
+        if e[0] == "index":
+            return ("index", self.said(e[1], x))
+        if e[0] == "use" and e[1] not in self.moving:
+            return ("index", self.said(var(e[1]), x))
+        if e[0] != "call" or e[1] not in ("floordiv", "mod") or e[3] != "i64":
+            return e
+        a, m = (self.counted(part, x) for part in e[2])
+        if a[0] != "index" or m[0] != "index" or not self.holds(("ge", sub(m[1], const(1))), x):
+            return e
+        return ("index", div(a[1], m[1]) if e[1] == "floordiv" else mod(a[1], m[1]))
+
+    def said(self, p: Poly, x: Leaf) -> Poly:
+        """A polynomial with names that are made here as what they say, where that is one thing."""
+        for _ in range(DEEP):
+            env: dict[str, Poly] = {}
+            for v in free(p):
+                leaf = x.scope.get(v)
+                meant = cases(leaf.stmt[3], self.moving) if leaf is not None and leaf.stmt[:1] == ("let",) and leaf.stmt[2] == "i64" else None
+                if meant is not None and len(meant) == 1 and not meant[0][0]:
+                    env[v] = meant[0][1]
+            if not env:
+                return p
+            p = subst(p, env)
+        return p
+
     def same_tests(self, a: Sequence[Any], b: Sequence[Any], x: Leaf) -> bool:
         if a == b:
             return True
         return len(a) == len(b) and all(
-            s[0] == t[0] and (s[1] == t[1] if s[2] is None or t[2] is None else self.alike(s[2], t[2], x)) for s, t in zip(a, b, strict=True)
+            s[0] == t[0] and (self.said(s[1], x) == self.said(t[1], x) if s[1] is not None and t[1] is not None else s[2] is not None and t[2] is not None and self.alike(s[2], t[2], x)) for s, t in zip(a, b, strict=True)
         )
 
     def left(self, tests: Sequence[Any], x: Leaf) -> tuple[Any, ...]:
@@ -116,4 +146,4 @@ class Values(Questions):
         return cannot([*x.conds, *x.facts, c], [*x.groups, *x.known])
 
     def equal(self, p: Poly, q: Poly, x: Leaf) -> bool:
-        return p == q or self.holds(("eq", sub(p, q)), x)
+        return p == q or self.said(p, x) == self.said(q, x) or self.holds(("eq", sub(p, q)), x)

@@ -7,7 +7,7 @@ from typing import Any
 from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.calls import Args
-from atoll.elaborate.coerce import convert, project_all, to_dtype
+from atoll.elaborate.coerce import array_of, convert, project_all, to_dtype
 from atoll.elaborate.comprehension import build_array
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
@@ -17,7 +17,7 @@ from atoll.elaborate.namespace import literal
 from atoll.errors import Span
 from atoll.sizes import Poly
 from atoll.types.dtypes import F32, F64
-from atoll.types.types import Array, Record, Scalar, Tuple, shape_of
+from atoll.types.types import SCALARS, Array, Record, Scalar, Tuple, shape_of
 
 
 def shape_polys(args: Args, shape: Any) -> list[Poly]:
@@ -44,8 +44,6 @@ def _constant(number: float) -> Any:
         value = Value(literal(number, args.span).expr, Scalar(F64, weak=2))
         if dtype is not None and not isinstance(dtype, en.NoneEntity):
             if isinstance(dtype, en.Builtin) and dtype.name in ("int", "float", "bool", "complex"):
-                from atoll.types.types import SCALARS
-
                 names = {"int": "i64", "float": "f64", "bool": "bool", "complex": "c128"}
                 dtype = en.TypeRef(SCALARS[names[dtype.name]])
             if not (isinstance(dtype, en.TypeRef) and isinstance(dtype.type, Scalar)):
@@ -113,13 +111,10 @@ def _repeat(args: Args) -> Value:
 
 
 def _stack(args: Args) -> Value:
-    from atoll.elaborate.expressions import array_of
-    from atoll.surface import syntax as s
-
     (items,) = args.take("items")
     value = args.value(items)
     if isinstance(value.type, Tuple):
-        return array_of(args.el, project_all(args.el, value), s.NoneValue(span=args.span))
+        return array_of(args.el, project_all(args.el, value), args.span)
     return value
 
 

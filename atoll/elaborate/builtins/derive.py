@@ -13,11 +13,13 @@ from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import compare
 from atoll.elaborate.builtins.reshape import transpose
+from atoll.elaborate.builtins.vmap import apply_vmap
 from atoll.elaborate.calls import Args, apply, closure_annotations, is_function
 from atoll.elaborate.coerce import coerce, make_tuple, project, project_all
 from atoll.elaborate.comprehension import build_array
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.expressions import as_value
 from atoll.elaborate.function_calls import open_value
 from atoll.elaborate.lifting import lift
 from atoll.errors import Span
@@ -106,8 +108,6 @@ def _lambda(el: Elaborator, run: Run, values: Sequence[Value], span: Span, what:
             _need_floats(el, v, t, span, what)
     el.level += 1
     with el.block(), el.hypotheses(lazy=False):
-        from atoll.elaborate.expressions import as_value
-
         # an integer that may be a size of the others is not differentiated: it stays the same variable inside
         given = [Value(ir.Var(p, type=t, span=v.expr.span), t) if v.poly is None else v for p, t, v in zip(params, types, values, strict=True)]
         result = as_value(el, run(given), s.NoneValue(span=span))
@@ -327,8 +327,6 @@ def _wrt(args: Args, wrt: Any) -> Any:
 def apply_derived(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
     """grad(f)(x, ...) and the like."""
     if d.kind == "vmap":
-        from atoll.elaborate.builtins.vmap import apply_vmap
-
         return apply_vmap(el, d, args, keywords, span)
     if d.kind == "linear":
         a = Args(el, "the linear function", span, tuple(args), keywords)

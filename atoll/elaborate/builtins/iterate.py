@@ -141,7 +141,10 @@ def _first(el: Elaborator, array: Value, size: Poly, span: Span) -> Value:
 
 
 def _zip(args: Args) -> en.Iterable:
-    if not args.args or args.keywords:
+    for keyword in args.keywords:
+        help_ = "zip ends with the shortest; assert len(a) == len(b) before it says that they are equally long" if keyword == "strict" else "give the arguments by position"
+        args.el.fail("E0236", args.span, name="zip", keyword=keyword, help=help_)
+    if not args.args:
         args.el.fail("E0237", args.span, name="zip", missing="xs")
     return zip_iterables(args, list(args.args))
 

@@ -108,6 +108,7 @@ INSTEAD: dict[str, str] = {
     "bytearray": "there are numbers only; an array of bytes is u8[n]",
     "memoryview": "there are numbers only; an array of bytes is u8[n]",
     "object": "there are numbers only: i64, f64, c128, bool and their relatives",
+    "chr": "numbers have no text here; use print(...)",
     "iter": "go over the array itself",
     "next": "index instead",
 }

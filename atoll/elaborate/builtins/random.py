@@ -7,12 +7,14 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
+from atoll.elaborate.arithmetic import cast_call
 from atoll.elaborate.builtins.create import shape_polys
 from atoll.elaborate.calls import Args, apply
 from atoll.elaborate.entities import Value
 from atoll.elaborate.namespace import literal
 from atoll.random import DISTRIBUTIONS, NAMES, Distribution, drawn, helper
 from atoll.sizes import Poly
+from atoll.types.dtypes import U64
 from atoll.types.types import Array, Scalar, rank, shape_of
 
 
@@ -50,9 +52,6 @@ def _draw(d: Distribution) -> Callable[[Args], Value]:
 
 
 def _key(args: Args) -> Value:
-    from atoll.elaborate.arithmetic import cast_call
-    from atoll.types.dtypes import U64
-
     (seed,) = args.take("seed")
     return cast_call(args.el, U64, args.value(seed), args.span)
 

@@ -13,19 +13,35 @@ from typing import Any
 from atoll.core import ir
 from atoll.core.prims import MONOIDS
 from atoll.elaborate import entities as en
-from atoll.elaborate.arithmetic import binary, condition, prim, scalar_binary
+from atoll.elaborate.arithmetic import binary, condition, nary_math, prim, scalar_binary
 from atoll.elaborate.builtins.names import OPERATORS
+from atoll.elaborate.builtins.reshape import flatten, transpose
+from atoll.elaborate.builtins.structure import unzip
 from atoll.elaborate.calls import Args, apply, is_function
-from atoll.elaborate.coerce import coerce, common, convert, is_weak, make_tuple, project, scalar_dtype, to_dtype
-from atoll.elaborate.comprehension import reduce_clauses
+from atoll.elaborate.coerce import (
+    coerce,
+    common,
+    convert,
+    is_weak,
+    join_types,
+    make_tuple,
+    project,
+    project_all,
+    scalar_dtype,
+    to_dtype,
+)
+from atoll.elaborate.comprehension import over, reduce_clauses
 from atoll.elaborate.decay import plain_type
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.expressions import as_value, choose
 from atoll.elaborate.lifting import lift
+from atoll.elaborate.loop_statements import decayed, merge_state, restore, snapshot
 from atoll.elaborate.namespace import literal
 from atoll.elaborate.parameters import no_parameter
 from atoll.errors import Span
 from atoll.sizes import Poly, Sym, poly
+from atoll.surface import syntax as s
 from atoll.types.dtypes import BOOL, F64, I64, U64, DType
 from atoll.types.types import BOOL_T, I64_T, Array, Index, Record, Scalar, Tuple, Type, array, rank, shape_of, strong, type_vars
 
@@ -82,9 +98,6 @@ def operator_lambda(el: Elaborator, op: Any, t: Type, span: Span, what: str) -> 
         if known is not None:
             result = lift_known(el, known, x, y, span)
         else:
-            from atoll.elaborate.expressions import as_value
-            from atoll.surface import syntax as s
-
             result = as_value(el, apply(el, op, [x, y], span), s.NoneValue(span=span))
         if isinstance(result.type, (Tuple, Record)) != isinstance(t, (Tuple, Record)):
             shown = el.show(t)
@@ -205,8 +218,6 @@ def _reduce_array(args: Args, xs: Value, default: Any) -> Value:
     if default is not None:
         value = args.value(default)
         test = _positive(el, n, span)
-        from atoll.elaborate.expressions import choose
-        from atoll.surface import syntax as s
 
         found: Value = choose(el, test, lambda: _reduce_known(el, xs, _KNOWN[name], span), lambda: value, s.NoneValue(span=span))
         return found
@@ -234,7 +245,6 @@ def over_axis(args: Args, value: Value, axis: Any, reduce_one: Callable[[Value],
             el.notes.append((span, note))
         return lift(el, [value], [1], lambda xs: reduce_one(xs[0]), span, args.name)
     axes = list(range(count)) if isinstance(axis, en.NoneEntity) else _axes(args, axis, count)
-    from atoll.elaborate.builtins.reshape import flatten, transpose
 
     kept = [k for k in range(count) if k not in axes]
     order = tuple(kept + axes)
@@ -248,8 +258,6 @@ def over_axis(args: Args, value: Value, axis: Any, reduce_one: Callable[[Value],
 
 
 def _axes(args: Args, axis: Any, count: int) -> list[int]:
-    from atoll.elaborate.coerce import project_all
-
     values = project_all(args.el, axis) if isinstance(axis, Value) and isinstance(axis.type, Tuple) else [axis]
     found = []
     for value in values:
@@ -265,8 +273,6 @@ def _axes(args: Args, axis: Any, count: int) -> list[int]:
 
 def _smallest(args: Args) -> Value:
     """min(a, b, ...): elementwise."""
-    from atoll.elaborate.arithmetic import nary_math
-
     for key in args.keywords:
         no_parameter(args.el, args.name, key, [], args.span)
     result = args.value(args.args[0])
@@ -333,8 +339,6 @@ def _extreme_of_generator(args: Args, generator: en.Generator, default: Any) -> 
         return make_tuple([no, Value(ir.Lit(number, type=Scalar(dtype), span=span), Scalar(dtype))], None, span)
 
     def combine(xs: Value) -> Value:
-        from atoll.elaborate.builtins.structure import unzip
-
         assert isinstance(xs.type, Array)
         parts = el.bind(unzip(el, el.bind(xs), span))
         found = _reduce_known(el, project(parts, 0), _KNOWN["any"], span)
@@ -346,8 +350,6 @@ def _extreme_of_generator(args: Args, generator: en.Generator, default: Any) -> 
     if default is None:
         el.emit(ir.Assert(found.expr, name, span, code="E0704"))
         return best
-    from atoll.elaborate.expressions import choose
-    from atoll.surface import syntax as s
 
     fallback = args.value(default)
     return choose(el, found, lambda: best, lambda: fallback, s.NoneValue(span=span))  # type: ignore[no-any-return]
@@ -381,8 +383,6 @@ def _with_operator(args: Args, op: Any, array_: Value, neutral: Value, make: Cal
 
 
 def _join_element(el: Elaborator, t: Type, ne: Type, span: Span, name: str) -> Type:
-    from atoll.elaborate.coerce import join_types
-
     if isinstance(t, (Scalar, Index)) and isinstance(ne, (Scalar, Index)):
         both = common(t, ne)
         if both is None:
@@ -454,8 +454,6 @@ def _mean(args: Args) -> Value:
 
 def _fold(args: Args) -> Value:
     """fold(f, init, xs): left to right, exact; the state may have another type than the elements."""
-    from atoll.elaborate.comprehension import over
-
     el, span = args.el, args.span
     f, init, xs = args.take("f", "init", "xs")
     if not is_function(f):
@@ -466,7 +464,6 @@ def _fold(args: Args) -> Value:
     array_ = args.array(xs)
     it = over(el, array_)
     types = start.type
-    from atoll.elaborate.loop_statements import decayed, merge_state, restore, snapshot
 
     t = decayed(types)
     for _ in range(4):

@@ -12,6 +12,7 @@ from atoll.elaborate.coerce import coerce, map_arrays, over_array, to_dtype
 from atoll.elaborate.decay import beside, plain, plain_type
 from atoll.elaborate.elaborator import Mismatch, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.indexing import _meet_weak, repeat_into
 from atoll.elaborate.lifting import lift
 from atoll.types.dtypes import I64
 from atoll.types.types import Array, Index, Scalar, rank, shape_of, strong
@@ -62,7 +63,6 @@ def _hist(args: Args) -> Value:
     indices, values, neutral = _indices(args, is_), args.array(vs), args.value(ne)
     _same_length(args, indices, values)
     assert isinstance(values.type, Array)
-    from atoll.elaborate.indexing import repeat_into
 
     t = plain_type(values.type.elem)
     neutral = repeat_into(neutral, t, span)
@@ -80,7 +80,6 @@ def _scatter(args: Args) -> Value:
     xs, is_, vs, op, mode = args.take("xs", "is", "vs", optional=("op", "mode"))
     target, indices, values = args.array(xs), _indices(args, is_), args.value(vs)
     assert isinstance(target.type, Array) and isinstance(indices.type, Array)
-    from atoll.elaborate.indexing import _meet_weak, repeat_into
 
     target = _meet_weak(el, target, values.type, span)
     target = el.bind(plain(target) if op is not None and not isinstance(op, en.NoneEntity) else beside(el, target, values))

@@ -6,14 +6,16 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
-from atoll.elaborate.arithmetic import condition, need_numbers, prim
+from atoll.elaborate.arithmetic import binary, condition, nary_math, need_numbers, prim
 from atoll.elaborate.builtins.reductions import need_nonempty, over_axis
+from atoll.elaborate.builtins.structure import unzip
 from atoll.elaborate.calls import Args, apply, is_function
 from atoll.elaborate.coerce import common, is_weak, make_tuple, map_arrays, project, scalar_dtype, to_dtype
-from atoll.elaborate.comprehension import with_conditions
+from atoll.elaborate.comprehension import build, build_array, with_conditions
 from atoll.elaborate.elaborator import Elaborator, Mismatch, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.function_calls import open_value
+from atoll.elaborate.indexing import element_at
 from atoll.elaborate.lifting import lift
 from atoll.errors import Span
 from atoll.sizes import Sym, poly
@@ -92,11 +94,8 @@ def _arg_of_generator(args: Args, generator: en.Generator, which: str, one: Any)
     if len(node.clauses) != 1:
         el.fail("E0252", span, name=args.name)
     if not node.clauses[0].conditions:
-        from atoll.elaborate.comprehension import build
-
         listed = type(node)(node.element, node.clauses, True, span=node.span)
         return one(args, el.bind(build(el, listed)))  # type: ignore[no-any-return]
-    from atoll.elaborate.builtins.structure import unzip
 
     pairs = el.bind(with_conditions(el, node))
     parts = el.bind(unzip(el, pairs, span))
@@ -107,9 +106,6 @@ def _arg_of_generator(args: Args, generator: en.Generator, which: str, one: Any)
 
 def _masked_arg(args: Args, mask: Value, values: Value, which: str) -> Value:
     """Reduce (taken, value, index) triples, keeping the first best."""
-    from atoll.elaborate.comprehension import build_array
-    from atoll.elaborate.indexing import element_at
-
     el, span = args.el, args.span
     assert isinstance(values.type, Array)
     n = values.type.size
@@ -148,8 +144,6 @@ def _masked_arg(args: Args, mask: Value, values: Value, which: str) -> Value:
 
 
 def _clip(args: Args) -> Value:
-    from atoll.elaborate.arithmetic import nary_math
-
     x, low, high = args.take("x", "low", "high")
     value = args.value(x)
     if not isinstance(low, en.NoneEntity):
@@ -160,15 +154,11 @@ def _clip(args: Args) -> Value:
 
 
 def _pow(args: Args) -> Value:
-    from atoll.elaborate.arithmetic import binary
-
     x, y = args.take("x", "y")
     return binary(args.el, "**", args.value(x), args.value(y), args.span)
 
 
 def _square(args: Args) -> Value:
-    from atoll.elaborate.arithmetic import binary
-
     (x,) = args.take("x")
     value = args.el.bind(args.value(x))
     return binary(args.el, "*", value, value, args.span)

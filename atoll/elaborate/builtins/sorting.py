@@ -11,6 +11,7 @@ from typing import Any
 from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import condition
+from atoll.elaborate.builtins.structure import unzip
 from atoll.elaborate.calls import Args, apply
 from atoll.elaborate.coerce import map_arrays, project
 from atoll.elaborate.comprehension import build_array
@@ -107,8 +108,6 @@ def _by(keys: Value, span: Span) -> Value:
 
 def _parts(args: Args, keys: Value, made: bool) -> list[Value]:
     """Keys that are numbers, the first the most important."""
-    from atoll.elaborate.builtins.structure import unzip
-
     el = args.el
     _, elem = shape_of(keys.type)
     if rank(keys.type) == 1 and isinstance(elem, (Tuple, Record)) and elem.items:

@@ -10,8 +10,10 @@ from atoll.elaborate.calls import Args, apply, is_function, text_parts
 from atoll.elaborate.coerce import count_axes, map_arrays
 from atoll.elaborate.elaborator import Elaborator, Mismatch, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.flexible import exact_ranks
 from atoll.elaborate.parameters import assign, no_parameter, places
 from atoll.errors import Span
+from atoll.sizes import poly
 from atoll.types.types import Array, Record, Tuple, components, rank
 
 
@@ -41,8 +43,6 @@ def _map(args: Args) -> Value:
 
 def _check_exact(args: Args, f: Any, arrays: list[Value]) -> None:
     """map inserts nothing: a named function must take the elements as they are (a lambda always does)."""
-    from atoll.elaborate.flexible import exact_ranks
-
     elements = [Value(a.expr, a.type.elem) for a in arrays if isinstance(a.type, Array)]
     for wanted, element in zip(exact_ranks(args.el, f, len(arrays), elements), elements, strict=True):
         if wanted is not None and wanted != rank(element.type):
@@ -86,8 +86,6 @@ def _len(args: Args) -> Value:
 
 
 def _poly(n: int) -> Any:
-    from atoll.sizes import poly
-
     return poly(n)
 
 

@@ -17,6 +17,7 @@ from atoll.elaborate.comprehension import build_array
 from atoll.elaborate.elaborator import Elaborator, Mismatch
 from atoll.elaborate.entities import Value
 from atoll.elaborate.indexing import element_at, field_of
+from atoll.elaborate.lifting import _tuple_of_arrays
 from atoll.errors import Span
 from atoll.types.types import Array, Record, Tuple, rank, shape_of
 
@@ -78,7 +79,6 @@ def apply_vmap(el: Elaborator, d: en.Derived, args: Sequence[Any], keywords: dic
         return Args(el, "vmap", span, (), {}).value(made)
 
     result = el.bind(build_array(el, first.size, "b", element, span))
-    from atoll.elaborate.lifting import _tuple_of_arrays
 
     return _placed(el, _tuple_of_arrays(el, result, 1, span), out_axes, span)
 

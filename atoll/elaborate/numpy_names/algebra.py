@@ -7,10 +7,15 @@ from functools import wraps
 from typing import Any
 
 from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.builtins.contract import matmul
+from atoll.elaborate.calls import apply
 from atoll.elaborate.coerce import project_all
 from atoll.elaborate.entities import Value
+from atoll.elaborate.indexing import element_at
+from atoll.elaborate.lifting import lift
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.einsum import Operand, contract, einsum
+from atoll.elaborate.numpy_names.places import together
 from atoll.elaborate.numpy_names.shapes import reshaped
 from atoll.elaborate.numpy_names.together import cut, joined
 from atoll.sizes import poly
@@ -51,16 +56,12 @@ def _dot(c: Call, a: Any, b: Any) -> Value:
     if rank(x.type) == 0 or rank(y.type) == 0:
         return binary(c.el, "*", x, y, c.span)
     if rank(x.type) <= 2 and rank(y.type) <= 2:
-        from atoll.elaborate.builtins.contract import matmul
-
         return matmul(c.el, x, y, c.span)
     return contracted(c, x, y, [rank(x.type) - 1], [max(rank(y.type) - 2, 0)])
 
 
 @_product
 def _matmul(c: Call, x1: Any, x2: Any) -> Value:
-    from atoll.elaborate.builtins.contract import matmul
-
     return matmul(c.el, c.array(x1), c.array(x2), c.span)
 
 
@@ -69,8 +70,6 @@ def _matvec(c: Call, x1: Any, x2: Any) -> Value:
     x, y = c.array(x1), c.array(x2)
     if rank(x.type) < 2:
         c.wrong(x, "a matrix first")
-    from atoll.elaborate.builtins.contract import matmul
-    from atoll.elaborate.lifting import lift
 
     return lift(c.el, [x, y], [2, 1], lambda xs: matmul(c.el, xs[0], xs[1], c.span), c.span, c.name)
 
@@ -221,8 +220,6 @@ def _trapezoid(c: Call, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) ->
 
 
 def _interp(c: Call, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Value:
-    from atoll.elaborate.lifting import lift
-
     at, places, values = (c.convert(v, F64) for v in (c.value(x), c.vector(xp), c.vector(fp)))
     if not c.none(period):
         c.same(c.shape(places)[0], c.shape(values)[0])
@@ -233,7 +230,6 @@ def _interp(c: Call, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = No
     c.same(c.shape(places)[0], size)
     c.el.require(size - 1, c.span.text() or c.name, c.span)
     low = c.at(values, 0) if c.none(left) else c.convert(c.value(left), c.dtype_of(values))
-    from atoll.elaborate.indexing import element_at
 
     high = element_at(c.el, values, c.count(size - 1), c.span) if c.none(right) else c.convert(c.value(right), c.dtype_of(values))
     low, high = c.el.bind(low), c.el.bind(high)
@@ -291,9 +287,6 @@ def _correlate(c: Call, a: Any, v: Any, mode: Any = "valid") -> Value:
 
 def _apply_along_axis(c: Call, func1d: Any, axis: Any, arr: Any) -> Value:
     """The function of every row along an axis; the axes of its result stand where the axis was."""
-    from atoll.elaborate.calls import apply
-    from atoll.elaborate.lifting import lift
-
     x = c.array(arr)
     k = c.axis(axis, rank(x.type))
     found = c.el.bind(lift(c.el, [c.last(x, [k])], [1], lambda v: c.value(apply(c.el, func1d, [c.el.bind(v[0])], c.span)), c.span, c.name))
@@ -315,9 +308,6 @@ def _unwrap(c: Call, p: Any, discont: Any = None, axis: Any = -1, period: Any = 
 
 
 def _polyval(c: Call, p: Any, x: Any) -> Value:
-    from atoll.elaborate.lifting import lift
-    from atoll.elaborate.numpy_names.places import together
-
     coefficients, at = together(c, *c.promoted([c.vector(p), c.value(x)]))
     return lift(c.el, [at], [0], lambda v: c.library("polynomials.value_at", coefficients, v[0]), c.span, c.name)
 

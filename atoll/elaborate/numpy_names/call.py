@@ -9,12 +9,20 @@ from typing import Any, NoReturn
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
-from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.arithmetic import binary, cast_call, compare
 from atoll.elaborate.broadcasting import drop_axis, new_axis, with_ones
+from atoll.elaborate.builtins.create import filled
+from atoll.elaborate.builtins.reshape import flatten, transpose
+from atoll.elaborate.builtins.table import apply_builtin
 from atoll.elaborate.calls import Args, text_parts
-from atoll.elaborate.coerce import convert, map_arrays, project_all
-from atoll.elaborate.elaborator import Elaborator, describe
+from atoll.elaborate.coerce import array_of, convert, make_tuple, map_arrays, project_all
+from atoll.elaborate.comprehension import build_array
+from atoll.elaborate.decay import plain
+from atoll.elaborate.elaborator import Elaborator, Mismatch, describe
 from atoll.elaborate.entities import Value
+from atoll.elaborate.expressions import as_value
+from atoll.elaborate.function_calls import call_instance
+from atoll.elaborate.indexing import element_at
 from atoll.elaborate.lifting import lift
 from atoll.elaborate.namespace import literal
 from atoll.errors import Error, Span
@@ -60,8 +68,6 @@ class Call:
 
     def value(self, entity: Any) -> Value:
         """A number or an array; a tuple of numbers or arrays is an array, as NumPy reads it."""
-        from atoll.elaborate.expressions import array_of, as_value
-
         if isinstance(entity, (bool, int, float)):
             return literal(entity, self.span)
         if isinstance(entity, en.TextValue):
@@ -69,11 +75,11 @@ class Call:
         if isinstance(entity, en.Display):
             if not entity.items:
                 self.refuse("an empty list", "write np.zeros(0), which has a type")
-            return self.el.bind(array_of(self.el, [self.value(item) for item in entity.items], entity.node))
+            return self.el.bind(array_of(self.el, [self.value(item) for item in entity.items], entity.node.span))
         found = as_value(self.el, entity, s.NoneValue(span=self.span))
         if isinstance(found.type, Tuple) and found.type.items:
             parts = [self.value(part) for part in project_all(self.el, found)]
-            found = array_of(self.el, parts, s.NoneValue(span=self.span))
+            found = array_of(self.el, parts, self.span)
         if isinstance(shape_of(found.type)[1], Tuple):
             self.refuse("an array of tuples", "write lists in the place of tuples: [[x, y] for ...]")
         if not isinstance(shape_of(found.type)[1], (Scalar, Index)):
@@ -204,7 +210,6 @@ class Call:
         """The axes in another order."""
         if list(order) == list(range(rank(value.type))):
             return value
-        from atoll.elaborate.builtins.reshape import transpose
 
         return self.el.bind(transpose(self.el, value, tuple(order), self.span, self.name))
 
@@ -222,8 +227,6 @@ class Call:
 
     def flat(self, value: Value, count: int | None = None) -> Value:
         """The `count` last axes as one (all of them when None); a number becomes an array of one."""
-        from atoll.elaborate.builtins.reshape import flatten
-
         if rank(value.type) == 0:
             return new_axis(self.el, value, 0, self.span)
         count = rank(value.type) if count is None else count
@@ -244,8 +247,6 @@ class Call:
         moved = self.el.bind(self.last(value, [k]))
         result = self.el.bind(lift(self.el, [moved], [1], lambda xs: f(self.el.bind(xs[0])), self.span, self.name))
         if isinstance(result.type, Tuple):
-            from atoll.elaborate.coerce import make_tuple
-
             return make_tuple([self.back(part, k) for part in project_all(self.el, result)], None, self.span)
         return self.back(result, k)
 
@@ -281,8 +282,6 @@ class Call:
 
     def builtin(self, name: str, *args: Any, **keywords: Any) -> Value:
         """An application of one of the language's own names."""
-        from atoll.elaborate.builtins.table import apply_builtin
-
         found: Value = apply_builtin(Args(self.el, name, self.span, args, keywords))
         return found
 
@@ -302,8 +301,6 @@ class Call:
         return self._instance(fn, values, values)
 
     def _instance(self, fn: Any, xs: list[Any], given: list[Value]) -> Any:
-        from atoll.elaborate.function_calls import call_instance
-
         try:
             return call_instance(self.el, fn, [self.plain(x) for x in xs], self.span, self.name)
         except Error as error:
@@ -314,14 +311,10 @@ class Call:
 
     def plain(self, value: Value) -> Value:
         """Ordinary integers instead of indices, which a library function takes."""
-        from atoll.elaborate.decay import plain
-
         return plain(value) if isinstance(value, Value) else value
 
     def at(self, value: Value, k: int) -> Value:
         """value[k]"""
-        from atoll.elaborate.indexing import element_at
-
         return element_at(self.el, value, self.el.size_value(poly(k), self.span), self.span)
 
     def rows(self, value: Value, f: Callable[[Value], Value], depth: int = 1) -> Value:
@@ -332,8 +325,6 @@ class Call:
 
     def convert(self, value: Value, dtype: DType) -> Value:
         """Any conversion, as a written one."""
-        from atoll.elaborate.arithmetic import cast_call
-
         if self.dtype_of(value) is dtype and not self.is_weak(value) and not isinstance(shape_of(value.type)[1], Index):
             return value
         return self.el.bind(with_ones(cast_call(self.el, dtype, value, self.span), value.ones))
@@ -381,13 +372,9 @@ class Call:
         return self.el.size_value(self.el.solver.resolve(p), self.span)
 
     def filled(self, sizes: Sequence[Poly], value: Value) -> Value:
-        from atoll.elaborate.builtins.create import filled
-
         return filled(self.el, list(sizes), value, self.span)
 
     def build(self, size: Poly, body: Callable[[Value], Value]) -> Value:
-        from atoll.elaborate.comprehension import build_array
-
         self.el.require(size, self.span.text() or self.name, self.span)
         return self.el.bind(build_array(self.el, size, "i", body, self.span))
 
@@ -396,8 +383,6 @@ class Call:
         el = self.el
         left, right = el.solver.resolve(left), el.solver.resolve(right)
         if el.solver.open_unknowns(left - right):
-            from atoll.elaborate.elaborator import Mismatch
-
             el.equate(left, right, Mismatch(self.span, Array(Scalar(I64), left), Array(Scalar(I64), right), self.name, el.facts))
             return
         if el.facts.proves_equal(left, right):
@@ -408,8 +393,6 @@ class Call:
 
     def not_one(self, size: Poly, help_: str) -> None:
         """NumPy drops axes of size 1 when it runs; here ranks are known before, so a size that turns out to be 1 is an error."""
-        from atoll.elaborate.arithmetic import compare
-
         known = self.el.solver.resolve(size)
         if self.el.facts.proves(known - 2) or self.el.facts.proves(-known):
             return
@@ -421,8 +404,6 @@ class Call:
         return [self.el.solver.resolve(n) for n in shape_of(value.type)[0]]
 
     def tuple(self, parts: Sequence[Value]) -> Value:
-        from atoll.elaborate.coerce import make_tuple
-
         return make_tuple([self.el.bind(p) for p in parts], None, self.span)
 
 

@@ -7,9 +7,15 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate.arithmetic import binary
-from atoll.elaborate.broadcasting import with_ones
+from atoll.elaborate.broadcasting import stretched, with_ones
+from atoll.elaborate.calls import apply
+from atoll.elaborate.coerce import project_all
+from atoll.elaborate.comprehension import count_of
 from atoll.elaborate.entities import Value
+from atoll.elaborate.indexing import element_at
+from atoll.elaborate.lifting import lift
 from atoll.elaborate.numpy_names.call import Call
+from atoll.elaborate.numpy_names.together import stacked
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import BOOL, DTYPES, DType
 from atoll.types.types import rank
@@ -35,7 +41,6 @@ def _strong(c: Call, value: Value, dtype: DType | None = None) -> Value:
 
 def _full(c: Call, shape: Any, fill_value: Any, dtype: Any = None) -> Value:
     value = c.el.bind(_strong(c, c.value(fill_value), c.dtype(dtype)))
-    from atoll.elaborate.broadcasting import stretched
 
     sizes = c.sizes(shape)
     return stretched(c.el, value, sizes, c.span) if rank(value.type) else filled(c, sizes, value)
@@ -87,8 +92,6 @@ def _arange(c: Call, start: Any, stop: Any = None, step: Any = None, dtype: Any 
 
 
 def _integers(c: Call, low: Value, high: Value, by: Value, wanted: DType | None) -> Value:
-    from atoll.elaborate.comprehension import count_of
-
     stride = by.poly.const() if by.poly is not None else None
     a, b = c.size(low), c.size(high)
     if stride is not None and stride != 0:
@@ -192,16 +195,12 @@ def diagonal(c: Call, x: Value, offset: Any) -> Value:
     size = _shorter(c, n - down, m - right)
 
     def one(v: Value) -> Value:
-        from atoll.elaborate.indexing import element_at
-
         def element(i: Value) -> Value:
             assert i.poly is not None
             row = element_at(c.el, v, c.count(i.poly + down), c.span)
             return element_at(c.el, row, c.count(i.poly + right), c.span)
 
         return c.build(size, element)
-
-    from atoll.elaborate.lifting import lift
 
     return lift(c.el, [x], [2], lambda xs: one(c.el.bind(xs[0])), c.span, c.name)
 
@@ -284,7 +283,6 @@ def _meshgrid(c: Call, *xi: Any, indexing: Any = "xy", sparse: Any = False) -> V
         places[0], places[1] = 1, 0
     order = [places.index(k) for k in range(len(places))]
     out = [sizes[k] for k in order]
-    from atoll.elaborate.broadcasting import stretched
 
     grids = []
     for v, place in zip(vectors, places, strict=True):
@@ -298,22 +296,16 @@ def _meshgrid(c: Call, *xi: Any, indexing: Any = "xy", sparse: Any = False) -> V
 
 
 def _indices(c: Call, dimensions: Any, dtype: Any = None, sparse: Any = False) -> Value:
-    from atoll.elaborate.numpy_names.together import stacked
-
     if c.flag(sparse, "sparse"):
         c.refuse("sparse=True", "write np.arange(n)[:, None] and np.arange(m)[None, :]")
     sizes = c.sizes(dimensions)
     ranges = [_asarray(c, c.plain(c.build(size, lambda i: i)), dtype) for size in sizes]
     grid = _meshgrid(c, *ranges, indexing="ij")
-    from atoll.elaborate.coerce import project_all
 
     return stacked(c, project_all(c.el, grid), 0)
 
 
 def _fromfunction(c: Call, function: Any, shape: Any, dtype: Any = None) -> Any:
-    from atoll.elaborate.calls import apply
-    from atoll.elaborate.coerce import project_all
-
     sizes = c.sizes(shape)
     kind = c.dtype(dtype) or F64
     ranges = [c.convert(c.plain(c.build(size, lambda i: i)), kind) for size in sizes]

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.core import ir
+from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.builtins.contract import matmul
 from atoll.elaborate.coerce import project, project_all
 from atoll.elaborate.entities import Value
 from atoll.elaborate.lifting import lift
@@ -15,6 +17,7 @@ from atoll.elaborate.numpy_names.algebra import WORDS as ALGEBRA
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.create import WORDS as CREATE
 from atoll.elaborate.numpy_names.create import _shorter
+from atoll.elaborate.numpy_names.einsum import Operand, contract
 from atoll.elaborate.numpy_names.places import together
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DTYPES
@@ -204,8 +207,6 @@ def _cond(c: Call, x: Any, p: Any = None) -> Value:
 
 
 def _matrix_power(c: Call, a: Any, n: Any) -> Value:
-    from atoll.elaborate.builtins.contract import matmul
-
     x = c.array(a)
     power = c.integer(n, "n")
     sizes = c.shape(x)
@@ -245,8 +246,6 @@ def _is_pair(c: Call, axis: Any) -> bool:
 
 
 def _order(c: Call, entity: Any) -> float | str | None:
-    from atoll.elaborate import entities as en
-
     if c.none(entity):
         return None
     if isinstance(entity, en.TextValue):
@@ -318,8 +317,6 @@ def _slogdet(c: Call, a: Any) -> Value:
 
 def _multi_dot(c: Call, arrays: Any) -> Value:
     """A chain of products in the order einsum finds."""
-    from atoll.elaborate.numpy_names.einsum import Operand, contract
-
     values = [c.array(part) for part in c.parts(arrays)]
     letters = "abcdefghijklmnopqrstuvwxyz"
     operands, place = [], 0

@@ -36,6 +36,7 @@ NAMES: frozenset[str] = frozenset(
     logical_or.reduce math.comb math.degrees math.dist math.factorial math.fsum math.gcd math.isclose math.isqrt math.lcm math.log math.perm
     math.radians maximum.accumulate maximum.at maximum.reduce minimum.accumulate minimum.at minimum.reduce multiply.accumulate multiply.at
     multiply.reduce bitwise_and.reduce bitwise_or.reduce bitwise_xor.reduce gcd.reduce lcm.reduce logical_xor.reduce python.divmod python.list
+    python.ord
     """.split()
 ) | {f"{name}.outer" for name in _OUTER}
 

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import binary
+from atoll.elaborate.arithmetic import invert as negated
+from atoll.elaborate.broadcasting import stretched, with_ones
+from atoll.elaborate.builtins.select import filter_by_mask
+from atoll.elaborate.coerce import array_of, common, project, project_all
 from atoll.elaborate.entities import Value
-from atoll.elaborate.index_arrays import read_axes, true_places
+from atoll.elaborate.index_arrays import Axis, read_axes, true_places
+from atoll.elaborate.lifting import lift
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.shapes import product, reshaped
 from atoll.elaborate.numpy_names.together import stacked
@@ -64,7 +70,6 @@ def _compress_method(c: Call, a: Any, condition: Any, axis: Any = None) -> Value
 
 def _extract(c: Call, condition: Any, arr: Any) -> Value:
     mask, x = c.flat(_truth(c, condition)), c.flat(c.array(arr))
-    from atoll.elaborate.builtins.select import filter_by_mask
 
     return filter_by_mask(c.el, x, mask, c.span)
 
@@ -73,9 +78,6 @@ def _extract(c: Call, condition: Any, arr: Any) -> Value:
 
 
 def _taken(c: Call, x: Value, indices: Value, axis: int) -> Value:
-    from atoll.core import ir
-    from atoll.elaborate.index_arrays import Axis
-
     whole = [Axis(None, ir.Range(poly(0), 1, n), c.span, whole=True) for n in c.shape(x)[:axis]]
     return read_axes(c.el, x, [*whole, Axis(indices, None, c.span)], c.span)
 
@@ -104,7 +106,6 @@ def _take_along_axis(c: Call, arr: Any, indices: Any, axis: Any = -1) -> Value:
     if rank(x.type) != rank(i.type):
         c.wrong(f"{c.el.show(x.type)} and {c.el.show(i.type)}", "indices with as many axes as the array")
     k = c.axis(axis, rank(x.type))
-    from atoll.elaborate.lifting import lift
 
     found = lift(c.el, [c.last(x, [k]), c.last(i, [k])], [1, 1], lambda v: c.builtin("gather", v[0], v[1]), c.span, c.name)
     return c.back(c.el.bind(found), k)
@@ -113,8 +114,6 @@ def _take_along_axis(c: Call, arr: Any, indices: Any, axis: Any = -1) -> Value:
 def _put_along_axis(c: Call, arr: Any, indices: Any, values: Any, axis: Any) -> Value:
     x, i = c.array(arr), c.integers(indices)
     k = c.axis(axis, rank(x.type))
-    from atoll.elaborate.broadcasting import stretched
-    from atoll.elaborate.lifting import lift
 
     v = c.convert(c.value(values), c.dtype_of(x))
     v = c.el.bind(stretched(c.el, v, c.shape(i), c.span))
@@ -143,23 +142,16 @@ def _putmask(c: Call, a: Any, mask: Any, values: Any) -> Value:
 
 
 def _copyto(c: Call, dst: Any, src: Any, *, where: Any = None) -> Value:
-    from atoll.elaborate.broadcasting import stretched
-
     x = c.array(dst)
     value = c.el.bind(stretched(c.el, c.convert(c.value(src), c.dtype_of(x)), c.shape(x), c.span))
     return value if c.none(where) else c.builtin("where", _truth(c, where), value, x)
 
 
 def _choose(c: Call, a: Any, choices: Any) -> Value:
-    from atoll.elaborate.lifting import lift
-
     i, options = c.integers(a), [c.value(part) for part in c.parts(choices)]
 
     def one(xs: list[Value]) -> Value:
-        from atoll.elaborate.expressions import array_of
-        from atoll.surface import syntax as s
-
-        return c.builtin("gather", c.el.bind(array_of(c.el, xs[1:], s.NoneValue(span=c.span))), xs[0])
+        return c.builtin("gather", c.el.bind(array_of(c.el, xs[1:], c.span)), xs[0])
 
     return lift(c.el, [i, *options], [0] * (1 + len(options)), one, c.span, c.name)
 
@@ -190,8 +182,6 @@ def _ravel_multi_index(c: Call, multi_index: Any, dims: Any, mode: Any = "raise"
 
 
 def _ix(c: Call, *args: Any) -> Value:
-    from atoll.elaborate.broadcasting import with_ones
-
     found = []
     for k, arg in enumerate(args):
         v = c.vector(arg)
@@ -262,14 +252,10 @@ def _searchsorted(c: Call, a: Any, v: Any, side: Any = "left", sorter: Any = Non
 
 
 def search(c: Call, x: Value, v: Value, side: str) -> Value:
-    from atoll.elaborate.lifting import lift
-
     return lift(c.el, [v], [0], lambda one: c.library(f"search.{side}", x, one[0]), c.span, c.name)
 
 
 def _digitize(c: Call, x: Any, bins: Any, right: Any = False) -> Value:
-    from atoll.elaborate.lifting import lift
-
     edges, values = c.vector(bins), c.value(x)
     kind = c.number(c.flag(right, "right"), BOOL)
     return lift(c.el, [values], [0], lambda one: c.library("search.digitize", edges, one[0], kind), c.span, c.name)
@@ -290,7 +276,6 @@ def _unique(
     if not any(c.flag(f, "the flag") for f in (return_index, return_inverse, return_counts)):
         found: Value = c.whole("sets.unique", flat)
         return found
-    from atoll.elaborate.coerce import project_all
 
     values, first, inverse, counts = project_all(c.el, c.el.bind(c.whole("sets.unique_all", flat)))
     parts = [values]
@@ -331,8 +316,6 @@ def _set(name: str) -> Callable[..., Any]:
 
 def together(c: Call, x: Value, y: Value) -> tuple[Value, Value]:
     """Both in one element type."""
-    from atoll.elaborate.coerce import common
-
     t = common(shape_of(x.type)[1], shape_of(y.type)[1])
     if t is None:
         c.wrong(f"{c.el.show(x.type)} and {c.el.show(y.type)}", "elements of one type")
@@ -345,8 +328,6 @@ def _isin(c: Call, element: Any, test_elements: Any, assume_unique: Any = False,
     c.flag(assume_unique, "assume_unique")
     found = c.el.bind(c.whole("sets.is_in", flat, others))
     if c.flag(invert, "invert"):
-        from atoll.elaborate.arithmetic import invert as negated
-
         found = c.el.bind(negated(c.el, found, c.span))
     if rank(x.type) == 0:
         return c.at(found, 0)
@@ -413,8 +394,6 @@ def _histogram2d(c: Call, x: Any, y: Any, bins: Any = 10, range: Any = None, den
 
 
 def _histogram_bin_edges(c: Call, a: Any, bins: Any = 10, range: Any = None) -> Value:
-    from atoll.elaborate.coerce import project
-
     return project(c.el.bind(_histogram(c, a, bins, range)), 1)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from atoll.elaborate.arithmetic import binary
-from atoll.elaborate.entities import Value
+from atoll.elaborate.entities import TextValue, Value
+from atoll.elaborate.namespace import literal
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.ufuncs import MATH
 from atoll.types.dtypes import DTYPES
@@ -80,6 +81,13 @@ def _divmod(c: Call, x: Any, y: Any) -> Value:
     return c.tuple([binary(c.el, "//", a, b, c.span), binary(c.el, "%", a, b, c.span)])
 
 
+def _ord(c: Call, character: Any) -> Value:
+    parts = character.parts if isinstance(character, TextValue) else ()
+    if len(parts) != 1 or not isinstance(parts[0], str) or len(parts[0]) != 1:
+        c.refuse("what is not one literal character", "write the character, as in ord('a'); the elements of a u8 array are numbers already")
+    return literal(ord(parts[0]))
+
+
 def _fill(c: Call, a: Any, value: Any) -> Value:
     x = c.array(a)
     return c.filled(c.shape(x), c.el.bind(c.convert(c.value(value), c.dtype_of(x))))
@@ -100,5 +108,6 @@ WORDS: dict[str, Callable[..., Any]] = {
     "math.log": _log,
     "python.list": _list,
     "python.divmod": _divmod,
+    "python.ord": _ord,
     ".fill": _fill,
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from atoll.elaborate import entities as en
 from atoll.elaborate.elaborator import Elaborator
+from atoll.elaborate.numpy_names.names import NAMES
 from atoll.elaborate.parameters import arguments
 from atoll.errors import Span
 
@@ -52,8 +53,6 @@ INSTEAD: dict[str, tuple[str, str]] = {
 
 def instead(key: str, module: Any, name: str) -> str:
     """What to write for a name that has no meaning here."""
-    from atoll.elaborate.numpy_names.names import NAMES
-
     if key in INSTEAD:
         sentence, expression = INSTEAD[key]
         return sentence.format(expression)
@@ -76,9 +75,11 @@ def check_parameters(
     positional = [p for p in params if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if len(args) > len(positional) and not variadic:
         named = [p.name for p in params if p.kind is inspect.Parameter.KEYWORD_ONLY]
+        itself = int(word.name.startswith("."))  # of a method: nobody wrote it between the parentheses
+        takes, given = _counts(positional[itself:]), len(args) - itself
         if named:
-            el.fail("E0235", span, name=word.name, expected=_counts(positional), found=len(args), help=f"give {' and '.join(named)} by name, as in {named[0]}=...")
-        el.fail("E0235", span, name=word.name, expected=_counts(positional), found=len(args))
+            el.fail("E0235", span, name=word.name, expected=takes, found=given, help=f"give {' and '.join(named)} by name, as in {named[0]}=...")
+        el.fail("E0235", span, name=word.name, expected=takes, found=given)
     for key in keywords:
         if key not in names:
             close = difflib.get_close_matches(key, names, 1, 0.6)

@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from atoll.elaborate.arithmetic import binary, negate
 from atoll.elaborate.broadcasting import stretched, with_ones
 from atoll.elaborate.builtins.reshape import view
 from atoll.elaborate.entities import Value
+from atoll.elaborate.lifting import lift
 from atoll.elaborate.numpy_names.call import Call
 from atoll.sizes import Poly, floordiv, poly
 from atoll.sizes.poly import exact_quotient
@@ -75,7 +77,6 @@ def _quotient(c: Call, total: Poly, known: Poly) -> Poly:
         return floordiv(total, poly(divisor))
     if divisor is not None:
         c.refuse("-1 beside a size of 0", "write the size out")
-    from atoll.elaborate.arithmetic import binary
 
     rest = binary(c.el, "//", c.count(total), c.count(known), c.span)
     return c.el.as_poly(c.el.bind(rest), c.span)
@@ -231,8 +232,6 @@ def _broadcast_to(c: Call, array: Any, shape: Any) -> Value:
 
 
 def _broadcast_arrays(c: Call, *args: Any) -> Value:
-    from atoll.elaborate.lifting import lift
-
     values = [c.value(a) for a in args]
     return lift(c.el, values, [0] * len(values), lambda xs: c.tuple(xs), c.span, c.name)
 
@@ -281,8 +280,6 @@ def _roll(c: Call, a: Any, shift: Any, axis: Any = None) -> Value:
     x = c.array(a)
 
     def turn(v: Value, by: Any) -> Value:
-        from atoll.elaborate.arithmetic import negate
-
         return c.builtin("rotate", v, c.el.bind(negate(c.el, c.value(by), c.span)))
 
     if c.none(axis):
@@ -317,6 +314,12 @@ def _copy(c: Call, a: Any) -> Value:
 
 
 def _itself(c: Call, a: Any) -> Value:
+    return c.value(a)
+
+
+def _view(c: Call, a: Any, dtype: Any = None) -> Value:
+    if not c.none(dtype):
+        c.refuse("the same bytes as another dtype", "view the array where the function is called, f(x.view(np.uint8)), or convert the numbers: .astype(...)")
     return c.value(a)
 
 
@@ -379,7 +382,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "size": _size,
     "ndim": _ndim,
     "copy": _copy,
-    **dict.fromkeys((".tolist", ".view"), _itself),
+    ".tolist": _itself,
+    ".view": _view,
     ".item": _item,
     "astype": _astype,
     "trim_zeros": _trim_zeros,

@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate.broadcasting import stretched, with_ones
-from atoll.elaborate.builtins.reshape import view
-from atoll.elaborate.coerce import coerce
+from atoll.elaborate.builtins.reshape import flatten, view
+from atoll.elaborate.coerce import array_of, coerce
 from atoll.elaborate.entities import Value
+from atoll.elaborate.indexing import _read
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.shapes import atleast, product, reshaped
 from atoll.sizes import Poly, floordiv, poly
@@ -58,11 +59,8 @@ def _concatenate(c: Call, arrays: Any, axis: Any = 0, *, dtype: Any = None) -> V
 
 
 def stacked(c: Call, values: list[Value], axis: int) -> Value:
-    from atoll.elaborate.expressions import array_of
-    from atoll.surface import syntax as s
-
     values = c.promoted(values)
-    return c.moved(c.el.bind(array_of(c.el, values, s.NoneValue(span=c.span))), _first_to(axis, rank(values[0].type) + 1))
+    return c.moved(c.el.bind(array_of(c.el, values, c.span)), _first_to(axis, rank(values[0].type) + 1))
 
 
 def _first_to(axis: int, count: int) -> list[int]:
@@ -140,8 +138,6 @@ def _append(c: Call, arr: Any, values: Any, axis: Any = None) -> Value:
 
 def cut(c: Call, value: Value, axis: int, low: Poly, size: Poly) -> Value:
     """value[..., low : low + size, ...]"""
-    from atoll.elaborate.indexing import _read
-
     sizes = c.shape(value)
     c.el.require(low, c.span.text() or c.name, c.span)
     c.el.require(size, c.span.text() or c.name, c.span)
@@ -245,14 +241,10 @@ def _repeat(c: Call, a: Any, repeats: Any, axis: Any = None) -> Value:
 
 
 def _each_repeated(c: Call, v: Value, count: Poly) -> Value:
-    from atoll.elaborate.builtins.reshape import flatten
-
     return flatten(c.el, c.el.bind(c.rows(v, lambda e: c.filled([count], e))), c.span)
 
 
 def _tile(c: Call, A: Any, reps: Any) -> Value:
-    from atoll.elaborate.builtins.reshape import flatten
-
     def again(times: Poly, v: Value) -> Value:
         return flatten(c.el, c.el.bind(c.filled([times], v)), c.span)
 

@@ -11,8 +11,11 @@ from typing import Any
 
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import binary, invert, nary_math, negate, unary_math
+from atoll.elaborate.calls import apply
 from atoll.elaborate.entities import Value
 from atoll.elaborate.numpy_names.call import Call
+from atoll.elaborate.numpy_names.places import places, together
+from atoll.elaborate.numpy_names.reductions import WORDS as reductions
 from atoll.types.dtypes import BOOL, DTYPES
 from atoll.types.types import rank
 
@@ -73,8 +76,6 @@ def _function(prim: str) -> Callable[..., Any]:
 def _fmod(c: Call, x1: Any, x2: Any) -> Value:
     a, b = meeting(c, x1, x2)
     if all(c.dtype_of(v).is_integer and c.dtype_of(v) is not BOOL for v in (a, b)):
-        from atoll.elaborate.numpy_names.places import together
-
         found: Value = c.library("mathematics.integer_fmod", *together(c, a, b))
         return found
     return nary_math(c.el, "fmod", [a, b], c.span, c.name)
@@ -247,8 +248,6 @@ def _angle(c: Call, z: Any, deg: Any = False) -> Value:
 def _where(c: Call, condition: Any, x: Any = None, y: Any = None) -> Any:
     test = _truth(c, condition)
     if c.none(x) and c.none(y):
-        from atoll.elaborate.numpy_names.places import places
-
         return places(c, test)
     a, b = meeting(c, x, y)
     return c.builtin("where", test, a, b)
@@ -266,8 +265,6 @@ def _select(c: Call, condlist: Any, choicelist: Any, default: Any = 0) -> Value:
 
 def _piecewise(c: Call, x: Any, condlist: Any, funclist: Any) -> Value:
     """Of several conditions that hold the last one counts; one function more than conditions is for where none does."""
-    from atoll.elaborate.calls import apply
-
     value, functions = c.value(x), c.parts(funclist)
     alone = isinstance(condlist, Value) and c.dtype_of(condlist) is BOOL and rank(condlist.type) == rank(value.type)
     tests = [condlist] if alone else c.parts(condlist)
@@ -338,8 +335,6 @@ def _ldexp(c: Call, x1: Any, x2: Any) -> Value:
 
 
 def _heaviside(c: Call, x1: Any, x2: Any) -> Value:
-    from atoll.elaborate.numpy_names.places import together
-
     a, b = meeting(c, x1, x2)
     if c.is_weak(b) and c.dtype_of(a).is_float:
         b = c.convert(b, c.dtype_of(a))
@@ -376,8 +371,6 @@ _NEUTRAL: dict[str, float] = {"add": 0, "multiply": 1, "logical_and": 1, "logica
 
 def _reduce(ufunc: str) -> Callable[..., Any]:
     def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-        from atoll.elaborate.numpy_names.reductions import WORDS as reductions
-
         return reductions[_REDUCE[ufunc]](Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, axis=axis, keepdims=keepdims)
 
     return handler

@@ -9,8 +9,10 @@ from atoll.elaborate.namespace import Namespace
 from atoll.elaborate.ranks.constraints import Application
 from atoll.elaborate.ranks.entities import Env, Local
 from atoll.elaborate.ranks.generate import Generator
-from atoll.elaborate.ranks.kinds import SCALAR, Arrow, RankType, Variable, arrow, fresh, own_rank
+from atoll.elaborate.ranks.kinds import SCALAR, Arrow, Clash, RankType, Variable, arrow, fresh, own_rank
+from atoll.elaborate.ranks.locals import read_alone
 from atoll.elaborate.ranks.names import Names, number_variables
+from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.schemes import of_type
 from atoll.elaborate.ranks.solve import Insertion, Outcome, Solution, Types, least
 from atoll.errors import Span
@@ -126,8 +128,6 @@ def _nothing_repeated_to_be_reduced(gen: Generator) -> None:
 
 def reading_at(session: Session, fn: Any, span: Span) -> str | None:
     """How the application at a place is lifted, in the user's syntax; None when that is not known."""
-    from atoll.elaborate.ranks.kinds import Clash
-    from atoll.elaborate.ranks.propagate import Infeasible
     from atoll.elaborate.ranks.readings import Elaborated, identifiers, marks
 
     try:
@@ -164,8 +164,6 @@ def read_body(
 
 def read_local(session: Session, namespace: Namespace, env: Env, function: s.Function) -> Definition:
     """A function without annotations, read on its own: what `tests/conformance/test_automap.py` looks at."""
-    from atoll.elaborate.ranks.locals import read_alone
-
     gen = Generator(Names(session, namespace), env)
     local = Local(function.name, function.params, function.body, env, function.span, function.result)
     alone = read_alone(gen, local, ())

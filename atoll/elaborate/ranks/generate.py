@@ -21,6 +21,7 @@ from atoll.elaborate.ranks.kinds import (
     NUMBER,
     SCALAR,
     Arrow,
+    Clash,
     Product,
     RankType,
     Skeleton,
@@ -215,8 +216,6 @@ class Generator:
         """The frame, parameters and result of a function of `count` arguments."""
         if isinstance(fn.body, Arrow):
             if len(fn.body.params) < count:
-                from atoll.elaborate.ranks.kinds import Clash
-
                 raise Clash
             return fn.axes, list(fn.body.params), fn.body.result
         fn.skeleton.unify(Skeleton("function", tuple(Skeleton() for _ in range(count + 1))))

@@ -20,6 +20,7 @@ from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.schemes import Scheme, variables
 from atoll.elaborate.ranks.solve import Outcome, Types, least
 from atoll.surface import syntax as s
+from atoll.surface.names import free_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,8 +115,6 @@ def call_local(gen: Generator, node: s.Call, local: Local, args: list[s.Expr], k
 
 def _reaches(local: Local, being_read: Mapping[Local, RankType]) -> bool:
     """True when the function calls, itself or through others, one that is being read: they call each other, and are read together."""
-    from atoll.surface.names import free_names
-
     seen, todo = {local}, [local] if being_read else []
     while todo:
         one = todo.pop()
@@ -129,8 +128,6 @@ def _reaches(local: Local, being_read: Mapping[Local, RankType]) -> bool:
 
 def _is_closed(gen: Generator, local: Local) -> bool:
     """True when everything the function captures has a known type; what the text before decides is put in."""
-    from atoll.surface.names import free_names
-
     open_names = []
     for name in free_names(local.params, local.body):
         entity = local.env.names.get(name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from atoll.elaborate.builtins.names import BUILTINS, CONSTANTS, WORDS, BuiltinName, meaning, meaning_of_object
-from atoll.elaborate.namespace import _MISSING, Namespace
+from atoll.elaborate.namespace import _MISSING, Namespace, is_module, stands_for
 from atoll.elaborate.numpy_names.names import NAMES, SUBMODULES
 from atoll.elaborate.ranks.entities import Builtin, Constructor, Entity, Known, Module, Named, Nothing
 from atoll.elaborate.ranks.kinds import SCALAR, Clash, RankType, Variable, arrow, fresh, numbers, product
@@ -40,7 +40,6 @@ class Names:
 
     def of_object(self, value: Any) -> Entity:
         """What a Python object means in a body."""
-        from atoll.elaborate.namespace import is_module, stands_for
         from atoll.function import Function
 
         value = stands_for(value)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from atoll.elaborate.builtins.names import OPERATORS, SCALAR_NARY, SCALAR_UNARY
-from atoll.elaborate.ranks.kinds import NUMBER, Arrow, Product, RankType, Skeleton, Variable, arrow, product
+from atoll.elaborate.ranks.kinds import NUMBER, Arrow, Product, RankType, Skeleton, Variable, arrow, own_rank, parts, product
 from atoll.sizes import ZERO, Poly, poly
 from atoll.types.types import Array, Fn, Record, Tuple, Type, Union, Var
 
@@ -175,8 +175,6 @@ def fixed_rank(t: RankType) -> int | None:
 
 def close(t: RankType, value: Callable[[Poly], tuple[int, object]], made: dict[object, Variable]) -> RankType:
     """t with its unknown ranks put in. `value` gives a leaf's rank as a number plus the class of ranks it floats with (or None)."""
-    from atoll.elaborate.ranks.kinds import own_rank, parts
-
     if t.is_function:
         *params, result = (close(part, value, made) for part in parts(t))
         return arrow(tuple(params), result)

@@ -8,7 +8,7 @@ from atoll.elaborate.ranks import special
 from atoll.elaborate.ranks.entities import Env, Known, Local, Nothing, Unset
 from atoll.elaborate.ranks.generate import Generator
 from atoll.elaborate.ranks.kinds import SCALAR, RankType, Skeleton, fresh, parts
-from atoll.elaborate.ranks.schemes import of_type
+from atoll.elaborate.ranks.schemes import of_type, parse
 from atoll.sizes import poly
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds, binds_pattern, has_return
@@ -191,8 +191,6 @@ class Body:
 
 
 def _binary() -> RankType:
-    from atoll.elaborate.ranks.schemes import parse
-
     return parse("n, n -> n").instance()
 
 

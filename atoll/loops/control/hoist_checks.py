@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.transform.checks import steady_checks, without_checks
+from atoll.loops.transform.checks import guarded_checks, steady_checks, without_checks
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
 
@@ -26,6 +26,11 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
         if not isinstance(once_for_all, Refused):
             decisions.append(f"checks that are the same in every round of {loop.sym} are made before it")
             *before, last = once_for_all.stmts
+            return [*before, *(rewrite(last, known) or [last])]
+        guarded = guarded_checks(loop)
+        if not isinstance(guarded, Refused):
+            decisions.append(f"tests that stand for checks are made at the ends of {loop.sym}")
+            *before, last = guarded.stmts
             return [*before, *(rewrite(last, known) or [last])]
         found = without_checks(loop)
         if isinstance(found, Refused):

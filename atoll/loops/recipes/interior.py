@@ -7,7 +7,7 @@ becomes
 
 Tests that do not mention the index go before the loop; those that step by one with it cut its range (index-set splitting) where the last of
 them begins to hold and where the first ceases to. Sums are cut alike, as sums of the sums of their parts. Tests inside sums of a round count as what has to hold for all their terms. What is certain
-anyway is not tested. Sums that are left under tests in every term run over the range where these hold.
+anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. Sums that are left under tests in every term run over the range where these hold.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import divides, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals
+from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals, without_terms
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
@@ -295,4 +295,4 @@ def _certain(p: Poly, ctx: Facts) -> bool:
 
 def _part(loop: lp.For, low: Poly, high: Poly, decide: Decide) -> lp.For:
     """The loop over a part of its range where some tests are decided."""
-    return lp.For(loop.sym, low, high, Copier({}, decide).stmts(loop.body), loop.parallel)
+    return lp.For(loop.sym, low, high, without_terms(Copier({}, decide).stmts(loop.body)), loop.parallel)

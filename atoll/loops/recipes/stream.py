@@ -18,7 +18,7 @@ from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.split import blocks_and_rest, first_of, length, whole_blocks
-from atoll.loops.transform.walk import Known, innermost_first
+from atoll.loops.transform.walk import Known, innermost_first, same
 from atoll.sizes import Poly, Sym, poly
 
 
@@ -50,22 +50,16 @@ def _touched(s: lp.Stmt) -> list[lp.Buffer]:
 
 def _streamed(stmts: lp.Stmts, busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
     """Statements with the innermost loops in them in lines; None: nothing to do."""
-    out: list[lp.Stmt] = []
-    found = False
-    for s in stmts:
-        made: list[lp.Stmt] | None = None
-        if isinstance(s, lp.For) and s.parallel and not s.vector and not s.unroll:
-            if any(isinstance(x, (lp.For, lp.If)) for x in s.body):
-                body = _streamed(s.body, busy, decisions)
-                made = None if body is None else [lp.For(s.sym, s.low, s.high, body, True)]
-            else:
-                made = _lines_of(s, busy, decisions)
-        elif isinstance(s, lp.If):
-            then, orelse = _streamed(s.then, busy, decisions), _streamed(s.orelse, busy, decisions)
-            made = None if then is None and orelse is None else [lp.If(s.tests, then or s.then, orelse or s.orelse)]
-        found = found or made is not None
-        out += [s] if made is None else made
-    return out if found else None
+
+    def rewrite(s: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
+        return _lines_of(s, busy, decisions) if isinstance(s, lp.For) and _plain(s) and not any(isinstance(x, (lp.For, lp.If)) for x in s.body) else None
+
+    made = innermost_first(stmts, rewrite, lambda s: isinstance(s, lp.If) or _plain(s))
+    return None if same(made, stmts) else made
+
+
+def _plain(s: lp.Stmt) -> bool:
+    return isinstance(s, lp.For) and s.parallel and not s.vector and not s.unroll
 
 
 def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:

@@ -8,6 +8,7 @@ becomes
 
     steady_checks(loop)     the checks that are the same in every round, before a loop that has rounds, and the loop without them
     checks_alone(loop)      the checks of a round with the values they need, which can be made in a loop of their own
+    guarded_checks(loop)    the tests that such a loop inside left behind, at the ends of the loop around it
     without_checks(loop)    the tests of all rounds, and the loop without its checks
 
 Right because which of two checks fails first is not part of the meaning of a program, nor what a program that fails has computed; what it has printed is, so loops that print are left
@@ -53,9 +54,7 @@ def steady_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
         return Refused("it is scheduled as it stands")
     if any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
         return Refused("what is printed is printed before a check that comes after it fails")
-    made = {s.var for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-    made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
-    made |= {s.result for s in lp.walk(loop.body) if isinstance(s, lp.Helper) and s.result is not None}
+    made = _made(loop)
 
     def stays(e: object) -> bool:
         return made.isdisjoint(lp.used_vars(e)) and loop.sym not in _leaves(e)
@@ -71,6 +70,53 @@ def steady_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
     rest = replace(loop, body=[s for s in loop.body if not is_same(s)])
     rounds = lp.If((lp.Test("ge", loop.high - loop.low - 1),), Copier({loop.sym: loop.low}).stmts(moved))  # as the first round makes them
     return Moved([rounds, rest] if rest.body or isinstance(loop, lp.Accumulate) else [rounds], False, True)
+
+
+def guarded_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
+    """Checks that were taken out of loops inside stand where tests fail: the tests are made at the loop's ends, where they step evenly with it."""
+    if isinstance(loop, lp.For) and (loop.vector or loop.unroll):
+        return Refused("it is scheduled as it stands")
+    if any(isinstance(s, lp.Print) for s in lp.walk(loop.body)):
+        return Refused("what is printed is printed before a check that comes after it fails")
+    made = _made(loop)
+    moved: list[lp.Stmt] = []
+    guard: dict[lp.Test, None] = {}
+    for s in loop.body:
+        asked = _asked(s)
+        if asked is None or not copyable([s]) or not (made - {x.var for x in lp.walk([s]) if isinstance(x, lp.Let)}).isdisjoint(lp.used_vars(s)):
+            continue
+        steps = [_moves_evenly(loop, {}, t.poly) for t in asked if t.poly is not None]
+        if None in steps:
+            continue
+        moved.append(s)
+        guard |= dict.fromkeys(t for even in steps for t in even or ())
+        guard |= dict.fromkeys(lp.Test("ge", t.poly.subst({loop.sym: end})) for t in asked if t.poly is not None for end in (loop.low, loop.high - 1))
+    if not moved or len(moved) == len(loop.body):
+        return Refused("no tests in it stand for checks and step evenly, or it does nothing else")
+    long = loop.high - loop.low
+    tests = (*(t for t in guard if t.poly is None or t.poly.const() is None or (t.poly.const() or 0) < 0), *([lp.Test("ge", LONG - long)] if long.const() is None else ()))
+    exact = lp.For(loop.sym, loop.low, loop.high, Copier({}).stmts(moved), False)
+    rest = replace(loop, body=[s for s in loop.body if not any(s is x for x in moved)])
+    return Moved([lp.If((lp.Test("ge", long - 1),), [lp.If(tests, [], [exact])]), rest], True, False)
+
+
+def _made(loop: lp.For | lp.Accumulate) -> set[lp.Var]:
+    """Variables of a round."""
+    made = {s.var for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
+    made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
+    return made | {s.result for s in lp.walk(loop.body) if isinstance(s, lp.Helper) and s.result is not None}
+
+
+def _asked(s: lp.Stmt) -> list[lp.Test] | None:
+    """Tests, all of them on integers, that no check in the statement fails where they hold; None where it does anything else than to check."""
+    if not isinstance(s, lp.If) or not all(isinstance(x, (lp.If, lp.For, lp.Check, lp.Let)) and not any(True for _ in loads(x)) for x in lp.walk([s])):
+        return None
+    if not s.then and s.orelse:
+        return list(s.tests) if all(t.kind == "ge" for t in s.tests) else None
+    if s.orelse or not s.then:
+        return None
+    inside = [_asked(x) for x in s.then if not isinstance(x, lp.Let)]
+    return None if None in inside else [t for tests in inside for t in tests or ()]
 
 
 @dataclass

@@ -13,6 +13,10 @@ where low <= at <= high is seen, in every round of what is around: else the seco
     totals(loop), part_of_sum(loop, low, high)      var s = 0;   accumulate t over i in low..high: ...;   s := s + t;   ...
 
 A sum whose parts are sums of their own, added in their order: floats are added in another order than in one go, so the program must allow it (`Pass.regroups`).
+
+    without_terms(stmts)      accumulate s over i in low..high: nothing      becomes nothing, where nobody reads s
+
+A sum that a test has left without terms. The statements are all that see its variable, so they are where its readers are looked for.
 """
 
 from __future__ import annotations
@@ -21,9 +25,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops.questions import may_fail
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import combined, neutral
+from atoll.loops.transform.walk import innermost_first
 from atoll.sizes import Atom, Poly, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
@@ -100,3 +106,15 @@ def part_of_sum(loop: lp.Accumulate, low: Poly, high: Poly, copier: Copier) -> l
 def regroupable(loop: lp.Accumulate) -> bool:
     """Whether the sums of a loop may be made in parts."""
     return not loop.exact or all(a.var.dtype.is_integer or a.monoid not in ("add", "mul") for a in loop.accs)
+
+
+def without_terms(stmts: lp.Stmts) -> list[lp.Stmt]:
+    """The statements without sums that have no terms and that nobody reads. They are a whole scope of their variables."""
+    named = {*lp.used_vars(stmts), *(s.var for s in lp.walk(stmts) if isinstance(s, (lp.Add, lp.Assign)))}
+
+    def rewrite(s: lp.Stmt, known: object) -> list[lp.Stmt] | None:
+        if not isinstance(s, lp.Accumulate) or not all(isinstance(x, (lp.Let, lp.Note)) for x in s.body) or may_fail(s.body):
+            return None
+        return [] if named.isdisjoint(a.var for a in s.accs) else None
+
+    return innermost_first(stmts, rewrite)

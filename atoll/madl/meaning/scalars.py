@@ -8,7 +8,7 @@ import numpy as np
 
 from atoll.madl import fixed
 from atoll.madl.meaning.wires import I32_TYPE, Length, Shape, Store, Value, Wrong
-from atoll.madl.represented import Fixed
+from atoll.madl.represented import Fixed, fixed_type
 from atoll.madl.scalars import CONVERSIONS, SCALAR_OPS, SHORT, apply, clamp, convert, wrap
 from atoll.madl.typing import BOOL, NAMES
 from atoll.types.dtypes import DTYPES
@@ -72,8 +72,6 @@ class Scalars:
         if row.gives == "idx":
             return Shape("scalar", type_=I32_TYPE)
         if row.gives == "fixed":
-            from atoll.madl.represented import fixed_type
-
             found = fixed_type(op == "q", sizes[0].number(), sizes[1].number())
             if found is None:
                 raise Wrong("no fixed-point type")

@@ -14,6 +14,7 @@ import numpy as np
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, plain
+from atoll.runtime.arguments import as_array
 from atoll.runtime.cuda.devices import EMULATED, LEGACY_STREAM, Device, device, helpers
 from atoll.types.dtypes import BF16, DTYPES, F16, by_numpy
 
@@ -68,7 +69,6 @@ class DeviceArray:
             return
         if not isinstance(target, str):
             fail("E0845", name="at.DeviceArray", what=f"target is a text, not {kind_of(target)}", remedy='write at.DeviceArray(x, "cuda")')
-        from atoll.runtime.arguments import as_array
 
         value = np.ascontiguousarray(as_array("at.DeviceArray", "x", x)).reshape(np.shape(x))
         if by_numpy(value.dtype) is None:

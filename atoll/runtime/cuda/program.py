@@ -31,6 +31,7 @@ from atoll.runtime.library import attach, device_path, load
 from atoll.runtime.plain_call import NO_OPEN_RESULT, Host, _Call
 from atoll.runtime.program import _nested, _readable, not_lifted, raise_site, site_from_json, site_to_json
 from atoll.runtime.toolchain import compile_c
+from atoll.sizes.describe import requirement
 from atoll.types.types import Record, Tuple, dtype_of, flatten, shape_of
 from atoll.uncollected import uncollected
 
@@ -161,8 +162,6 @@ class DeviceProgram:
         env = {**sizes, **{sym: int(x) for (sym, _), x in zip(self.fn.params, values, strict=True) if isinstance(x, np.integer)}}
         for need in self.fn.requires:
             if need.poly.evaluate(lambda atom: env[atom]) < 0:  # type: ignore[index]
-                from atoll.sizes.describe import requirement
-
                 text = requirement(need.poly, lambda atom: env[atom])  # type: ignore[index]
                 fail("E0709", name=self.fn.name, what=need.text, line=need.span.line, need=text)
         leaves = [standing[id(x)][1] if id(x) in standing else _readable(x) for value in values for x in v.leaves(value)]

@@ -1,8 +1,10 @@
 /* Blocks of memory that are kept between calls: fresh pages cost more than what is stored in them.
  *
  * Sizes are rounded to eight per power of two. Blocks below a megabyte are kept by the thread that gave them back, larger ones by all
- * threads together: at most ATOLL_KEEP megabytes of them (256, or a sixteenth of the machine's memory where that is less; 0 keeps
- * none), the oldest returned to the system first, and all of them before a request is refused.
+ * threads together: at most ATOLL_KEEP megabytes of them (a sixteenth of the machine's memory; 0 keeps none), the oldest returned to
+ * the system first, and all of them before a request is refused. Of these, 256 MB are ours; those beyond, the oldest first, are lent
+ * (MADV_FREE): the system takes their pages when it wants memory for anybody, and they cost nothing to use again while it does not. What
+ * is in a lent block may be gone at any time, its header too, so what is known of kept blocks stands in the list of them.
  *
  * Data starts at a multiple of 64 bytes, and in blocks of 64 KiB or more at one of seven places within a page, never near its beginning, where
  * the system's own allocator puts large arrays: a store and a later load whose addresses end in the same twelve bits wait for each
@@ -24,9 +26,10 @@ static _Thread_local cache *mine;
 static pthread_key_t cache_key;
 static pthread_once_t cache_once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t large_lock = PTHREAD_MUTEX_INITIALIZER;
-static header *large[MOST_LARGE];      /* the oldest first */
+typedef struct { header *h; int64_t bytes, skip; int lent; } kept_block;
+static kept_block large[MOST_LARGE];   /* the oldest first */
 static int large_count;
-static int64_t large_total, large_limit;
+static int64_t large_total, large_limit, large_ours, ours_limit;   /* of all, and of those that are not lent */
 
 static void drop_cache(void *p) {
     cache *c = p;
@@ -45,8 +48,8 @@ static void start_blocks(void) {
     pthread_atfork(before_fork, fork_parent, fork_child);
     const char *text = getenv("ATOLL_KEEP");
     int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * (int64_t)sysconf(_SC_PAGESIZE);
-    large_limit = (int64_t)256 << 20;
-    if (memory > 0 && memory / 16 < large_limit) large_limit = memory / 16;
+    ours_limit = (int64_t)256 << 20;
+    large_limit = memory > 0 ? memory / 16 : ours_limit;
     if (text && *text) large_limit = (int64_t)atoll(text) << 20;
 }
 
@@ -95,33 +98,53 @@ static header *map_pages(int64_t bytes) {
     return place(at);
 }
 
-static void unmap(header *h) { munmap((char *)h - h->skip, (size_t)h->bytes); }
+/* Block k leaves the list. */
+static kept_block leave(int k) {
+    kept_block b = large[k];
+    large_total -= b.bytes;
+    if (!b.lent) large_ours -= b.bytes;
+    large_count--;
+    memmove(large + k, large + k + 1, sizeof *large * (size_t)(large_count - k));
+    return b;
+}
 
-static void drop_large(int most) {
-    int drop = large_count < most ? large_count : most;
-    for (int k = 0; k < drop; k++) {
-        large_total -= large[k]->bytes;
-        unmap(large[k]);
+static void drop(int k) {
+    kept_block b = leave(k);
+    munmap((char *)b.h - b.skip, (size_t)b.bytes);
+}
+
+static void drop_all(void) {
+    while (large_count) drop(large_count - 1);
+}
+
+/* Lends the oldest block that is ours; dropped where the system takes no loans (it knows no MADV_FREE, or memory is locked). */
+static void lend_one(void) {
+    int k = 0;
+    while (large[k].lent) k++;
+#ifdef MADV_FREE
+    if (!madvise((char *)large[k].h - large[k].skip, (size_t)large[k].bytes, MADV_FREE)) {
+        large[k].lent = 1;
+        large_ours -= large[k].bytes;
+        return;
     }
-    large_count -= drop;
-    memmove(large, large + drop, sizeof *large * (size_t)large_count);
+#endif
+    drop(k);
 }
 
 static header *take_large(int64_t bytes) {
     header *found = NULL;
     pthread_mutex_lock(&large_lock);
     for (int k = large_count - 1; k >= 0 && !found; k--) {
-        if (large[k]->bytes != bytes) continue;
-        found = large[k];
-        memmove(large + k, large + k + 1, sizeof *large * (size_t)(large_count - k - 1));
-        large_count--;
-        large_total -= bytes;
+        if (large[k].bytes != bytes) continue;
+        kept_block b = leave(k);
+        found = b.h;
+        found->skip = b.skip;
     }
     pthread_mutex_unlock(&large_lock);
     if (!found) found = map_pages(bytes);
     if (!found) {
         pthread_mutex_lock(&large_lock);
-        drop_large(large_count);
+        drop_all();
         pthread_mutex_unlock(&large_lock);
         found = map_pages(bytes);
     }
@@ -130,25 +153,30 @@ static header *take_large(int64_t bytes) {
 
 static void keep_large(header *h) {
     if (h->bytes > large_limit) {
-        unmap(h);
+        munmap((char *)h - h->skip, (size_t)h->bytes);
         return;
     }
     pthread_mutex_lock(&large_lock);
-    if (large_count == MOST_LARGE) drop_large(1);
-    large[large_count++] = h;
+    if (large_count == MOST_LARGE) drop(0);
+    large[large_count++] = (kept_block){h, h->bytes, h->skip, 0};
     large_total += h->bytes;
-    while (large_total > large_limit) drop_large(1);
+    large_ours += h->bytes;
+    while (large_total > large_limit) drop(0);
+    while (large_ours > ours_limit) lend_one();
     pthread_mutex_unlock(&large_lock);
 }
 
-/* Bytes kept for later by all threads together; with `drop`, they are given back first. */
-int64_t atoll_kept(int drop) {
+/* Bytes kept for later by all threads together, or those of them that are not lent; with `give_back`, none are kept any more. */
+static int64_t kept_bytes(int give_back, const int64_t *which) {
     pthread_mutex_lock(&large_lock);
-    if (drop) drop_large(large_count);
-    int64_t total = large_total;
+    if (give_back) drop_all();
+    int64_t total = *which;
     pthread_mutex_unlock(&large_lock);
     return total;
 }
+
+int64_t atoll_kept(int give_back) { return kept_bytes(give_back, &large_total); }
+int64_t atoll_kept_ours(void) { return kept_bytes(0, &large_ours); }
 
 void *atoll_block(int64_t bytes) {
     if (bytes < 0 || bytes > ((int64_t)1 << 46)) return NULL;

@@ -14,4 +14,4 @@ def f(x: f64[3]):
 #>   --> E0306.py:11:12, in f
 #>    11 |     return x[5:]
 #>       |            ^^^^^
-#>    help: make it smaller, or give it a larger array
+#>    help: choose numbers that fit, or give it a larger array

@@ -31,6 +31,49 @@ def two_turns(r: Chooser) -> Program:
     return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", f"z = [{zero(t)} for i in range(n)]\n{guard}{body}\nreturn z"), sizes(r, n=(*TINY, 4, 5, 7, 8, 9, 17), m=(*TINY, 4, 5, 8, 17)))
 
 
+def in_strips(r: Chooser) -> Program:
+    """A flat index taken apart by numbers that may be 0, negative, far larger than the range, or other ones in every round: parts of parts, sums and checks in the rounds,
+    tests on the parts, places far from the first one."""
+    t = kind(r)
+    d = far(r, 4)
+    one, two = one_of(r, "k", "k", "(k * q)", "(n // 2)", "m", "(m - 2)", "(k + 1)", "(i % 3 + 1)", "(k * 2**40)"), one_of(r, "q", "q", "k", "(q - k)", "(m // 2)", "(q * q)", "(2**33 + q)", "(i + 1)")
+    i = one_of(r, "i", "i", f"(i + {d})", f"(i - {d})", "(i + k)", f"({d} - i)", "(i + 2**33)", "(i + n)")
+    parts = f"a, b = {i} // {one}, {i} % {one}\nc, e = {one_of(r, 'b', 'b', 'a', i)} // {two}, {one_of(r, 'b', 'b', 'a', i)} % {two}"
+    flat = one_of(r, f"a * {one} + e * {two} + c", f"a * {one} + e", f"c * {two} + e", f"(a + c) * {two} + e", "c + e", "a", "b", "e - c")
+    place = one_of(r, f"x[({flat}) % n]", f"x[{flat}]", f"x[min(max({flat}, 0), n - 1)]", f"x[{flat} - {d}]")
+    term = one_of(r, f"x[({flat} + j) % n] * y[j]", f"x[{flat} + j] * y[j]", f"x[(j * (a + c)) % n] * x[({flat} + j) % n]", f"(x[({flat}) % n] * y[j] if j >= e else y[j])")
+    some = one_of(r, "m", "m", "q", span(r, "m"))
+    e = one_of(r, f"sum({term} for j in range({some}))", place, f"sum({term} for j in range({some})) + {place}", f"({place} if e >= {d} and a < 2 else {number(r, t)})", f"{place} * {t}(c + 2 * e) - {t}(a)", f"({place} if e != 0 else x[i % n] * 2)")
+    over = one_of(r, "n", "n", "n * 2", span(r, "n"))
+    body = r.choice((
+        f"def element(i):\n    {{}}\n    return {e}\nz = [element(i) for i in range({over})]", f"z = [{zero(t)} for i in range(n)]\nfor i in range({one_of(r, 'n', span(r, 'n'))}):\n    {{}}\n    z[i] += {e}",
+        f"z = x\nfor s in range(q % 3):\n    def element(i):\n        {{}}\n        return {e}\n    x = [element(i) for i in range(n)]\nz = x",
+    ))
+    inside = body.split("{}")[0].rsplit("\n", 1)[1]
+    return Program(function(f"x: {t}[n], y: {t}[m], k: i64, q: i64", body.replace("{}", parts.replace("\n", "\n" + inside)) + "\nreturn z"), sizes(r, n=(*TINY, 4, 6, 12, 24, 35), m=(*TINY, 4, 5)))
+
+
+def no_size(r: Chooser) -> Program:
+    """Places that exist only where a size is not 0 (x % m, argmax), read and written in ranges that have rounds where it is 0, beside loops that were there before the check."""
+    t = kind(r)
+
+    def place(i: str, size: str, array: str) -> str:
+        return one_of(r, f"({i} + k) % {size}", f"(k - {i}) % {size}", f"k % {size}", f"argmax({array})", f"argmin({array})", f"({i} * k + 1) % len({array})")
+
+    def rounds(size: str) -> str:
+        return one_of(r, f"{size}, 2", f"{size}, 2", f"{size}, 3 - {size}", f"2 - {size}", "3", f"1 - {size}", "n")
+
+    p, q = place("i", "m", "y"), place("i", "m", "y")
+    before = one_of(r, "", "u = [x[i] * 2 for i in range(n)]\n", "u = [x[(i + k) % n] for i in range(n)]\n", "s = sum(x)\n", f"u = [x[i] * {t}(i) for i in range(n)]\ns = max(u, default={number(r, t)})\n")
+    body = r.choice((
+        f"z = [y[{p}] + x[i] for i in range(n)]", f"z = [x[i] * y[{p}] - y[{q}] for i in range(n)]", f"z = [[a[(k - i) % n, {place('j', 'm', 'y')}] + a[i, {place('j', 'm', 'y')}] for j in range({rounds('m')})] for i in range(n)]",
+        f"z = [sum(y[{place('j', 'm', 'y')}] * x[i] for j in range({rounds('m')})) for i in range(n)]", f"z = sum(y[{place('j', 'm', 'y')}] for j in range({rounds('m')}))", f"for i in range(n):\n    y[{p}] += x[i]\nz = x",
+        f"for i in range({rounds('m')}):\n    y[{p}] = y[{q}] + {number(r, t)}\nz = x", f"w = [{p} for i in range(n)]\nz = [y[w[i]] + x[i] for i in range(n)]", f"z = x\nfor i in range(n):\n    z[i] = y[{p}] * 2 + x[i]", f"z = [(y[{p}] if x[i] > 0 else x[i]) for i in range(n)]",
+    ))
+    given = ", ".join(name for name in ("u", "s") if f"{name} = " in before)
+    return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", f"{before}{body}\nreturn {given + ', ' if given else ''}y, z"), ((5, 0), (1, 0), (0, 0), (3, 1), (4, 2), (r.choice((2, 9, 17)), 0), (r.choice(TINY), r.choice(TINY))))
+
+
 def seems_to_stay(r: Chooser) -> Program:
     """An array or a number made before loops that read it in every round: made of what the loop writes, under a condition, failing where no round would ask, read in part, in a loop within."""
     t = kind(r)

@@ -51,6 +51,28 @@ def sums_of_columns(r: Chooser) -> Program:
     return Program(text, sizes(r, n=(*TINY, 16, 255, 256, 257, 600), m=(*TINY, 15, 16, 31, 32, 33, 63, 64, 65, 129)))
 
 
+def sums_in_sums_of_columns(r: Chooser) -> Program:
+    """Sums in sums, whose inner ranges may depend on the outer term, and loops down the columns beside them."""
+    t = kind(r)
+    many = sizes(r, n=(*TINY, 16, 255, 256, 257, 600), m=(*TINY, 15, 31, 32, 33, 64, 65))
+    if r.random() < 0.5:
+        read = one_of(r, "z[j + r]", "a[r, j]", "a[max(r - q, 0), j]", f"a[r, max(j - {far(r)}, 0)]", "a[r, m - 1 - j]")
+        inner = one_of(r, span(r, "n"), "q, n", "min(q, n)", "n if q < 2 else 0", "n if j < 40 else 2")
+        term = f"{value(r, t, [read, 'x[q]'], 1)} + {read}"
+        outer = one_of(r, "{s}", "{s}", "{s} + y[j]", "x[q] * {s}", "max({s}, x[q])", "({s} if q != 1 else y[j])").format(s=f"sum({term} for r in range({inner}))")
+        op = one_of(r, "sum", "sum", "max")
+        default = f", default={number(r, t)}" if op == "max" else ""
+        body = f"return [y[j] + {op}(({outer} for q in range(min(n, {r.choice((2, 3, 9))}))){default}) for j in range({span(r, 'm')})]"
+        return Program(function(f"z: {t}[n + m], {AN.format(t=t)}", body), many)
+    new = one_of(r, "a[i, j] - s * x[i]", "a[i, j] + y[j]", "b[i, j] - s", "a[max(i - 1, 0), j] + x[i]", "a[i, max(j - 1, 0)] - s", "a[i, j] - b[n - 1 - i, j]")
+    second = one_of(r, "", "", f"\n        y[j] = y[j] + sum({value(r, t, ['b[q, j]', 'a[q, j]'], 1)} for q in range({span(r, 'n')}))")
+    parts = ["\n        y[j] = s", f"\n        for i in range({span(r, 'n', 'j')}):\n            a[i, j] = {new}", second]
+    r.shuffle(parts)
+    total = f"s = sum({value(r, t, ['a[r, j]', 'x[r]'], 1)} + a[r, j] for r in range({span(r, 'n')}))"
+    body = f"for t in range({r.choice((1, 2))}):\n    for j in range({span(r, 'm')}):\n        {total}{''.join(parts)}"
+    return Program(function(AN.format(t=t), body, "return a, y"), many)
+
+
 def histogram(r: Chooser) -> Program:
     t = one_of(r, "f64", "i64", "i32")
     k = r.choice((1, 2, 5, 40))
@@ -201,6 +223,21 @@ def sums_in_parts(r: Chooser) -> Program:
         return Program(function(AN.format(t=t), f"return [{one} + {two} for i in range({span(r, 'n')})]"), sizes(r))
     rows = f"[[({at} - b[i, j] if {row} and {column} else b[i, j]) for j in range(m)] for i in range(n)]"
     return Program(function(AN.format(t=t), f"c = {rows}\nreturn sum({one} for i in range(n)), [{two} for i in range(n)], c, sum(c[i, j] * {at} for i in range(n) for j in range(m) if {row})"), sizes(r))
+
+
+def sums_without_terms(r: Chooser) -> Program:
+    """A sum that only some elements of a table have; the others read another, or what it is without terms."""
+    t = kind(r)
+    d = far(r, 4)
+    test = one_of(r, "j <= i", "j < i", "j > i", f"j >= i - {d}", f"i + j < {d}", f"j >= {d}", f"j < n - {d}", "j < k", "i != j", "j == i", f"{d} <= j < n - 1")
+    op = one_of(r, "sum", "sum", "max", "min")
+    rest = "" if op == "sum" else f", default={number(r, t)}"
+    long = one_of(r, "m", "m", span(r, "m"))
+    term = one_of(r, "a[i, q] * x[j] + b[i, q] * x[i]", "a[i, q] * b[j, q] + a[j, q]", f"a[i, q] - {value(r, t, ['x[j]', 'y[q]'], 1)}")
+    whole = f"({op}(({term} for q in range({long})){rest}) if {test} else {one_of(r, 'x[j]', 'x[i]', number(r, t))})"
+    inside = f"{op}(({term} for q in range({long}) if {test}){rest})"
+    e = one_of(r, whole, whole, inside, f"{inside} * x[i] + {whole}")
+    return Program(function(AN.format(t=t), f"return [[{e} for j in range(n)] for i in range({span(r, 'n')})]"), sizes(r))
 
 
 def under_one_condition(r: Chooser) -> Program:

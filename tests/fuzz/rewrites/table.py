@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import almost, branches, recurrences, reductions, states, strangers, walks
+from . import almost, branches, recurrences, reductions, states, strangers, trees, walks
 from .words import Chooser, Program
 
 
@@ -22,6 +22,7 @@ ROWS: dict[str, Row] = {
     "jam": Row("rounds of ", reductions.along_first_axis),
     "rows": Row("sums of 4 rounds|sums of all rounds", reductions.sums_of_rows),
     "across": Row("side by side", reductions.sums_of_columns),
+    "across, nested": Row("side by side", reductions.sums_in_sums_of_columns),
     "privatise": Row("private copies", reductions.histogram),
     "tall": Row("parts of the rows", reductions.tall),
     "pairwise": Row("sums of 256 rounds", reductions.pairwise),
@@ -34,9 +35,12 @@ ROWS: dict[str, Row] = {
     "interior": Row("where its tests", reductions.tests_of_indices),
     "segments": Row("where indices", reductions.round_and_round),
     "sums in parts": Row("where its tests|where indices", reductions.sums_in_parts),
+    "sums without terms": Row("where its tests", reductions.sums_without_terms),
     "same_values": Row("computed once", reductions.under_one_condition),
     "same every round": Row("", reductions.same_every_round),
     "two turns": Row("where indices", almost.two_turns),
+    "strips": Row("in strips in which", almost.in_strips),
+    "no size": Row("", almost.no_size),
     "seems to stay": Row("", almost.seems_to_stay),
     "neighbours": Row("", almost.neighbours),
     "named once": Row("", almost.named_once),
@@ -89,4 +93,5 @@ ROWS: dict[str, Row] = {
     "made in a branch": Row("", branches.made_in_branch),
     "captured": Row("", branches.captured),
     "beside blocks": Row("", branches.at_blocks),
+    "trees": Row("", trees.tree),
 }
