@@ -128,8 +128,8 @@ def displayed(el: Elaborator, node: s.Expr) -> Any:
     """An argument of one of NumPy's names: a display stays a list until it is known what it is for."""
     from atoll.elaborate.expressions import expr
 
-    if isinstance(node, s.ListDisplay):
-        return en.Display(tuple(displayed(el, item) for item in node.items), node)
+    if isinstance(node, s.ListDisplay) and not node.is_spread:
+        return en.Display(tuple(displayed(el, item) for item in node.items if not isinstance(item, s.Spread)), node)
     if isinstance(node, s.TupleDisplay) and any(isinstance(item, (s.ListDisplay, s.TupleDisplay)) for item in node.items):
         return en.TupleEntity(tuple(displayed(el, item) for item in node.items))
     return expr(el, node)

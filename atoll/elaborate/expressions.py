@@ -10,7 +10,7 @@ from atoll.core import ir
 from atoll.elaborate import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.elaborate import entities as en
 from atoll.elaborate.builtins.names import BUILTINS
-from atoll.elaborate.builtins.reshape import flatten
+from atoll.elaborate.builtins.reshape import concat, flatten
 from atoll.elaborate.coerce import array_of, coerce, join_types, make_tuple, project_all, scalar_dtype, to_dtype, unify
 from atoll.elaborate.decay import leaving
 from atoll.elaborate.elaborator import Elaborator, describe
@@ -328,10 +328,40 @@ def _list(el: Elaborator, node: s.ListDisplay) -> Any:
     """[a, b, c]: an array of literal size."""
     if not node.items:
         el.fail("E0233", node.span)
+    if node.is_spread:
+        return _joined(el, node)
     entities = [expr(el, item) for item in node.items]
     if all(map(function_values.is_known, entities)):
         return en.FnArray(tuple(entities))
     return array_of(el, [as_value(el, e, item) for e, item in zip(entities, node.items, strict=True)], node.span)
+
+
+def _joined(el: Elaborator, node: s.ListDisplay) -> Value:
+    """[a, *xs, b]: what stands there and what arrays hold, one after the other; a tuple is as if its items stood there."""
+    parts: list[Value] = []
+    beside: list[Value] = []
+
+    def end() -> None:
+        if beside:
+            parts.append(array_of(el, beside, node.span))
+            beside.clear()
+
+    for item in node.items:
+        if not isinstance(item, s.Spread):
+            beside.append(value(el, item))
+            continue
+        found = el.bind(value(el, item.value))
+        if isinstance(found.type, Tuple):
+            beside.extend(project_all(el, found))
+        elif isinstance(found.type, Array):
+            end()
+            parts.append(found)
+        else:
+            el.fail("E0234", item.span)
+    end()
+    if not parts:
+        el.fail("E0233", node.span)
+    return parts[0] if len(parts) == 1 else concat(calls.Args(el, "[...]", node.span, tuple(parts), {}))
 
 
 def _tuple(el: Elaborator, node: s.TupleDisplay) -> Any:

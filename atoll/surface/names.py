@@ -35,7 +35,7 @@ def reads(node: object) -> Names:
             return reads(fn) | _union(map(reads, args)) | _union(reads(value) for _, value in keywords)
         case s.Text(parts):
             return _union(reads(part[0]) for part in parts if not isinstance(part, str))
-        case s.Attr(value):
+        case s.Attr(value) | s.Spread(value):
             return reads(value)
         case s.BinOp(_, left, right):
             return reads(left) | reads(right)

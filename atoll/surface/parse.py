@@ -209,6 +209,8 @@ class Parser:
                 return subscript
             case ast.Attribute(value=value, attr=name):
                 return s.Attr(self.expr(value), name, span=span)
+            case ast.Starred():
+                self.refuse(node, "`*` in a target", "take the parts by index and slice: first, rest = x[0], x[1:]")
         self.refuse(node)
         raise AssertionError
 
@@ -243,6 +245,10 @@ class Parser:
 
     def exprs(self, nodes: Sequence[ast.expr]) -> tuple[s.Expr, ...]:
         return tuple(self.expr(node) for node in nodes)
+
+    def listed(self, node: ast.expr) -> s.Expr | s.Spread:
+        """An item of a list: an expression, or `*xs`."""
+        return s.Spread(self.expr(node.value), span=self.span(node)) if isinstance(node, ast.Starred) else self.expr(node)
 
     def expr(self, node: ast.expr) -> s.Expr:
         span = self.span(node)
@@ -279,7 +285,7 @@ class Parser:
             case ast.Lambda(args=args, body=body):
                 return s.Lambda(self.params(args), self.expr(body), span=span)
             case ast.List(elts=items):
-                return s.ListDisplay(self.exprs(items), span=span)
+                return s.ListDisplay(tuple(map(self.listed, items)), span=span)
             case ast.Tuple(elts=items):
                 return s.TupleDisplay(self.exprs(items), span=span)
             case ast.ListComp(elt=element, generators=clauses):

@@ -116,6 +116,8 @@ class Printer:
                 return f"lambda {parameters(params)}: {self.expr(body)}"
             case s.ListDisplay(items):
                 return f"[{', '.join(map(self.expr, items))}]"
+            case s.Spread(value):
+                return f"*{self.expr(value, _OR)}"
             case s.TupleDisplay(items):
                 inner = ", ".join(map(self.expr, items))
                 return f"({inner},)" if len(items) == 1 else f"({inner})"
@@ -160,7 +162,7 @@ def _is_generator(text: str) -> bool:
 def children(node: Any) -> list[Any]:
     """The expressions directly inside an expression, target or item."""
     match node:
-        case s.Attr(value) | s.Unary(_, value):
+        case s.Attr(value) | s.Spread(value) | s.Unary(_, value):
             return [value]
         case s.Call(fn, args, keywords):
             return [fn, *args, *(value for _, value in keywords)]

@@ -5,7 +5,7 @@
                 | match e: case pattern if e: ... | return e | break | continue | assert e, e | def ... | e | pass
     target    ::= x | target, ... | e[item, ...] | e.x
     e         ::= number | "text" | f"text" | x | e.x | e(e, ..., x=e) | e op e | op e | e and e | e < e <= e | e if e else e
-                | lambda x...: e | [e, ...] | (e, ...) | [e for target in e if e ...] | (e for ...) | e[item, ...]
+                | lambda x...: e | [e or *e, ...] | (e, ...) | [e for target in e if e ...] | (e for ...) | e[item, ...]
     item      ::= e | e:e:e | None | ...
     pattern   ::= _ | x | value | Class(pattern..., x=pattern) | pattern | pattern | pattern as x | pattern, ...
 
@@ -97,8 +97,19 @@ class Lambda(Node):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Spread(Node):
+    """`*xs` among the items of a list display: all that xs holds."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ListDisplay(Node):
-    items: tuple[Expr, ...]
+    items: tuple[Expr | Spread, ...]
+
+    @property
+    def is_spread(self) -> bool:
+        return any(isinstance(item, Spread) for item in self.items)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -111,7 +111,7 @@ def _fill(args: Args, elem: Type) -> Value:
     return Value(zero(args.el, t, args.span), t)
 
 
-def _concat(args: Args) -> Value:
+def concat(args: Args) -> Value:
     el = args.el
     given = list(args.args)
     if len(given) == 1:
@@ -129,13 +129,13 @@ def _concat(args: Args) -> Value:
     elem = t.elem
     for other in values[1:]:
         assert isinstance(other.type, Array)
-        elem = join_types(el, elem, other.type.elem, args.span, "the parts of concat")
+        elem = join_types(el, elem, other.type.elem, args.span, f"the parts of {args.name}")
     total = poly(0)
     parts = []
     for v in values:
         assert isinstance(v.type, Array)
         total = total + v.type.size
-        parts.append(coerce(el, v, Array(strong(elem), v.type.size), args.span, "a part of concat"))
+        parts.append(coerce(el, v, Array(strong(elem), v.type.size), args.span, f"a part of {args.name}"))
     return view("concat", (), parts, Array(elem, total), args.span)
 
 
@@ -266,7 +266,7 @@ HANDLERS = {
     "flatten": _flatten,
     "split": _split,
     "tile": _tile,
-    "concat": _concat,
+    "concat": concat,
     "pad_l": _pad_one("l"),
     "pad_r": _pad_one("r"),
     "pad": _pad,

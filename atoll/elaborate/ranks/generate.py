@@ -146,7 +146,7 @@ class Generator:
                 self.equal(result, self.expr(orelse), node.span)
                 return result
             case s.ListDisplay(items):
-                types = [self.expr(item) for item in items]
+                types = [t for item in items for t in self.items_of(item)]
                 for other in types[1:]:
                     self.equal(types[0], other, node.span)
                 return types[0].lift(poly(1)) if types else numbers(1)
@@ -162,6 +162,15 @@ class Generator:
 
     def equal(self, left: RankType, right: RankType, span: Span) -> None:
         self.constraints.equal(left, right, span)
+
+    def items_of(self, item: s.Expr | s.Spread) -> list[RankType]:
+        """What an item of a display puts there: itself, the items of a tuple, an element of an array."""
+        if not isinstance(item, s.Spread):
+            return [self.expr(item)]
+        t = self.expr(item.value)
+        if t.is_product and t.axes.constant_term() == 0:
+            return parts(t)
+        return [self.element(t, item.span)]
 
     def scalar(self, node: s.Expr) -> RankType:
         """An expression that must be one number: a condition, a size, a bound."""
