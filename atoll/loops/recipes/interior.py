@@ -1,298 +1,59 @@
-"""Tests on loop indices leave the loop: the range is cut where they change, so that the inside of a grid has none.
+"""Tests on loop indices leave the loop: the range is cut where they change, so that the inside of a grid has none (transform/cut_at_tests.py).
 
-    for j in 0..m:  a[j] = f if i >= 1 and j >= 1 else g;  b[j] = h if m - j >= 2 else k
+    for j in 0..m:  a[j] = f if i >= 1 and j >= 1 else g
 becomes
-    if i >= 1:  for j in 0..1: as it was, j >= 1 is false;  for j in 1..m-1: a[j] = f, b[j] = h;  for j in m-1..m: as it was, m - j >= 2 is false
-    else:       as it was, i >= 1 is false, and cut like this
+    if i >= 1:  for j in 0..1: a[j] = g;  for j in 1..m: a[j] = f
+    else:       for j in 0..m: a[j] = g
 
-Tests that do not mention the index go before the loop; those that step by one with it cut its range (index-set splitting) where the last of
-them begins to hold and where the first ceases to. Sums are cut alike, as sums of the sums of their parts. Tests inside sums of a round count as what has to hold for all their terms. What is certain
-anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. Sums that are left under tests in every term run over the range where these hold.
+Innermost loops with sums inside are cut; then sums are made over the range where the tests of all their terms hold, or in parts. Tests on equality are made tests on signs first. What is certain
+anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. What is long is not copied for its parts.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections import Counter
-from collections.abc import Callable, Iterable
-from typing import Any
-
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import divides, told
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals, without_terms
+from atoll.loops.questions import told
+from atoll.loops.transform.cut_at_tests import guards, signed, sum_in_parts, sum_where_tests_hold, without_tests
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
-from atoll.sizes import Poly, Sym, poly
-from atoll.sizes.prover import Facts, facts
-from atoll.types.dtypes import I64
-
-Decide = Callable[[lp.Test], bool | None]
+from atoll.sizes import Poly
 
 
 def interior(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
-
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt]:
-        guards = _guards([stmt])
-        if not guards:
+        found = guards([stmt])
+        if not found:
             return [stmt]
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in guards for t in guard):
-            stmt = _signed(stmt, known)
-        found = _cut(stmt, known) if isinstance(stmt, lp.For) and _candidate(stmt) else None
-        if found is not None and isinstance(stmt, lp.For):
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in found for t in guard):
+            stmt = signed(stmt, known)
+        if isinstance(stmt, lp.For) and _short(stmt) and not isinstance(made := without_tests(stmt, known), Refused):
             decisions.append(f"the range of {stmt.sym} is cut where its tests change")
-            return _sums(found, decisions, known)
+            return _sums(made, decisions, known)
         stmt = with_bodies(stmt, lambda body: interior(body, decisions, (*known, *told(stmt))))
         return _sums([stmt], decisions, known) if isinstance(stmt, lp.Accumulate) else [stmt]
 
     return outermost_first(stmts, rewrite, known=known)
 
 
-def _signed(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> lp.For | lp.Accumulate:
-    """The loop with tests on equality made tests on signs, where its range says on which side the index is: i != 0 is i >= 1, i == 0 is i <= 0."""
-    if not copyable(loop.body):
-        return loop
-    made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-
-    def signed(t: lp.Test, ctx: Facts) -> lp.Test:
-        p = t.poly
-        if t.kind not in ("eq", "ne") or p is None or not made.isdisjoint(p.leaves()) or divides(p):
-            return t
-        sign = 1 if _certain(p, ctx) else -1 if _certain(-p, ctx) else 0
-        if not sign:
-            return t
-        return lp.Test("ge", p * sign - 1) if t.kind == "ne" else lp.Test("ge", -p * sign)
-
-    class Signed(Copier):
-        around = (*known, *told(loop))
-
-        def other(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
-            """The test that holds inside, for a lone one that holds at an edge."""
-            found = signed(tests[0].negated(), facts(self.around)) if len(tests) == 1 and tests[0].kind == "eq" else None
-            return (found,) if found is not None and found.kind == "ge" else None
-
-        def tests(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
-            return super().tests(tuple(signed(t, facts(self.around)) for t in tests))
-
-        def expr(self, e: lp.Expr) -> lp.Expr:
-            if isinstance(e, lp.Choose) and (inside := self.other(e.tests)) is not None:
-                return super().expr(lp.Choose(inside, e.orelse, e.then))
-            return super().expr(e)
-
-        def stmt(self, s: lp.Stmt) -> list[lp.Stmt]:
-            if isinstance(s, lp.If) and (inside := self.other(s.tests)) is not None:
-                s = lp.If(inside, s.orelse, s.then)
-            before = self.around
-            self.around = (*before, *told(s))
-            found = super().stmt(s)
-            self.around = before
-            return found
-
-    return dataclasses.replace(loop, body=Signed({}).stmts(loop.body))
-
-
 def _sums(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...]) -> list[lp.Stmt]:
     """The sums of some loops shortened, or cut where tests of some of their terms change."""
 
-    def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
-        if not isinstance(stmt, lp.Accumulate) or not _straight(stmt):
+    def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
+        if not isinstance(stmt, lp.Accumulate):
             return None
-        found = _shorter(stmt, known)
-        if found is not None:
+        made = sum_where_tests_hold(stmt, known)
+        if not isinstance(made, Refused):
             decisions.append(f"{stmt.accs[0].var.shown} runs over the range of {stmt.sym} where its tests hold")
-            return found
-        found = _in_parts(stmt, known)
-        if found is not None:
-            decisions.append(f"{stmt.accs[0].var.shown} is made in parts of the range of {stmt.sym}, cut where its tests change")
-        return found
+            return made
+        made = sum_in_parts(stmt, known) if _short(stmt) else made
+        if isinstance(made, Refused):
+            return None
+        decisions.append(f"{stmt.accs[0].var.shown} is made in parts of the range of {stmt.sym}, cut where its tests change")
+        return made
 
     return innermost_first(stmts, rewrite, known=known)
 
 
-def _candidate(loop: lp.For) -> bool:
-    """No loops inside but sums. The parts of a range are done one after the other, so rounds may be in order."""
-    inside = list(lp.walk(loop.body))
-    return not loop.scan and not loop.vector and not loop.unroll and len(inside) <= profit.CUT_STATEMENTS and copyable(loop.body) and not any(isinstance(s, lp.For) for s in inside)
-
-
-def _straight(loop: lp.Accumulate) -> bool:
-    return copyable(loop.body) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(loop.body))
-
-
-def _guards(x: Any) -> list[tuple[lp.Test, ...]]:
-    """Tests of choices and of conditional statements."""
-    found: list[tuple[lp.Test, ...]] = []
-
-    def go(x: Any) -> None:
-        kind = type(x)
-        if kind is list or kind is tuple:
-            for item in x:
-                go(item)
-            return
-        if kind is lp.Choose or kind is lp.If:
-            found.append(x.tests)
-        for name in lp.FIELDS.get(kind, ()):
-            go(getattr(x, name))
-
-    go(x)
-    return found
-
-
-class _Tests:
-    """Some tests of a loop, in the order they stand, by how they move with its index: what has to hold for all rounds of the sums inside.
-
-    Those that move otherwise are left alone.
-    """
-
-    def __init__(self, loop: lp.For | lp.Accumulate, tests: list[lp.Test], known: tuple[Poly, ...]) -> None:
-        inside = list(lp.walk(loop.body))
-        sums = [s for s in inside if isinstance(s, lp.Accumulate)]
-        changing: set[Any] = {s.var.atom for s in inside if isinstance(s, (lp.Let, lp.Declare, lp.Assign))} | {acc.var.atom for s in sums for acc in s.accs}
-        counts = Counter([loop.sym, *(s.sym for s in sums)])
-        changing |= {sym for sym, count in counts.items() if count > 1}
-        self.certain: set[lp.Test] = set()
-        self.fixed: dict[lp.Test, lp.Test] = {}  # what to test before the loop
-        self.lower: dict[lp.Test, Poly] = {}  # the least index where it holds
-        self.upper: dict[lp.Test, Poly] = {}  # the greatest
-        self.exact: set[lp.Test] = set()  # false as a whole where it does not hold for all rounds of sums
-        for test in dict.fromkeys(tests):
-            if test.kind != "ge" or test.poly is None or not changing.isdisjoint(test.poly.leaves()) or divides(test.poly):
-                continue
-            around = [s for s in sums if s.sym in test.poly.leaves()]
-            if _certain(test.poly, facts((*known, *told(loop), *(p for s in around for p in told(s))))):
-                self.certain.add(test)
-                continue
-            least = _least(test.poly, sums)
-            if least is None or not changing.isdisjoint(least.leaves()) or divides(least):
-                continue
-            step = _step(least, loop.sym)
-            if step == 0:
-                self.fixed[test] = lp.Test("ge", least)
-            elif step == 1:
-                self.lower[test] = loop.sym - least
-            elif step == -1:
-                self.upper[test] = least + loop.sym
-            if least == test.poly:
-                self.exact.add(test)
-
-    def true(self, test: lp.Test) -> bool | None:
-        return True if test in self.certain or test in self.fixed or test in self.lower or test in self.upper else None
-
-    def false(self, group: Iterable[lp.Test]) -> Decide:
-        """Where one of the tests of a group does not hold: known which if there is only one."""
-        tests = list(group)
-        only = tests[0] if len(tests) == 1 and tests[0] in self.exact else None
-        return lambda test: False if test == only else True if test in self.certain else None
-
-
-def _cut(loop: lp.For, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
-    tests = _Tests(loop, [t for guard in _guards(loop.body) for t in guard], known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return None
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return None
-    before, start, stop = parts.before, parts.start, parts.stop
-    low = [_part(loop, loop.low, start, tests.false(tests.lower))] if tests.lower else []
-    high = [_part(loop, stop, loop.high, tests.false(tests.upper))] if tests.upper else []
-    inside = [*before, *(part for part in (*low, _part(loop, start, stop, tests.true), *high) if part.body)]
-    if not tests.fixed:
-        return inside
-    outside = _part(loop, loop.low, loop.high, tests.false(tests.fixed))
-    again = _cut(outside, known) if len(tests.fixed) == 1 and tests.exact.issuperset(tests.fixed) else None
-    return [lp.If(tuple(dict.fromkeys(tests.fixed.values())), inside, [outside] if again is None else again)]
-
-
-def _in_parts(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
-    """A sum cut where tests of some of its terms change: each part has none of them. As `_cut`, for sums that may be made in parts."""
-    if not regroupable(loop) or sum(1 for _ in lp.walk(loop.body)) > profit.CUT_STATEMENTS:
-        return None
-    tests = _Tests(loop, [t for guard in _guards(loop.body) for t in guard], known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return None
-    if not (tests.fixed or tests.lower or tests.upper):  # all of them hold: the sum stays in one
-        return [dataclasses.replace(loop, body=Copier({}, tests.true).stmts(loop.body))]
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return None
-    inside: list[lp.Stmt] = [*parts.before]
-    if tests.lower:
-        inside += part_of_sum(loop, loop.low, parts.start, Copier({}, tests.false(tests.lower)))
-    inside += part_of_sum(loop, parts.start, parts.stop, Copier({}, tests.true))
-    if tests.upper:
-        inside += part_of_sum(loop, parts.stop, loop.high, Copier({}, tests.false(tests.upper)))
-    if not tests.fixed:
-        return [*totals(loop), *inside]
-    outside = part_of_sum(loop, loop.low, loop.high, Copier({}, tests.false(tests.fixed)))
-    return [*totals(loop), lp.If(tuple(dict.fromkeys(tests.fixed.values())), inside, outside)]
-
-
-def _shorter(loop: lp.Accumulate, known: tuple[Poly, ...]) -> list[lp.Stmt] | None:
-    """A sum over the range where tests hold that all its terms are under."""
-    common = _common(loop.body)
-    if not common:
-        return None
-    tests = _Tests(loop, common, known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return None
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return None
-    before, start, stop = parts.before, parts.start, parts.stop
-    if tests.fixed:
-        end = fresh_like("end", I64)
-        end.small = True
-        before.append(lp.Let(end, lp.Choose(tuple(tests.fixed.values()), lp.Index(stop), lp.Index(start))))
-        stop = poly(end.atom)
-    copier = Copier({}, tests.true)
-    return [*before, lp.Accumulate(loop.sym, start, stop, copier.stmts(loop.body), loop.accs, loop.exact)]
-
-
-def _common(stmts: lp.Stmts) -> list[lp.Test]:
-    """Tests without which none of the statements adds anything."""
-    found: list[lp.Test] | None = None
-    for s in stmts:
-        match s:
-            case lp.Let() | lp.Note():
-                continue
-            case lp.If(tests, then, []):
-                these = [*tests, *_common(then)]
-            case lp.Add(var, monoid, lp.Choose(tests, _, lp.Const(value, _))) if value == MONOIDS[monoid][1](var.dtype):
-                these = [*tests]
-            case _:
-                return []
-        found = these if found is None else [t for t in found if t in these]
-    return found or []
-
-
-def _least(p: Poly, sums: list[lp.Accumulate]) -> Poly | None:
-    """The least value over all rounds of sums, from the innermost on."""
-    for loop in reversed(sums):
-        step = _slope(p, loop.sym)
-        if step is None:
-            return None
-        p = p.subst({loop.sym: loop.low if step >= 0 else loop.high - 1})
-    return p
-
-
-def _slope(p: Poly, sym: Sym) -> int | None:
-    step = p.coefficient(sym)
-    return None if step is None or sym in (p - step * sym).leaves() else step.const()
-
-
-def _step(p: Poly, sym: Sym) -> int | None:
-    """How a test's polynomial moves with the index: -1, 0 or 1, or None."""
-    found = _slope(p, sym)
-    return found if found in (-1, 0, 1) else None
-
-
-def _certain(p: Poly, ctx: Facts) -> bool:
-    """Seen to hold; arithmetic of variables may wrap around, what is known of them is not used."""
-    return not any(isinstance(leaf, lp.VarAtom) and not leaf.var.small for leaf in p.leaves()) and ctx.proves(p)
-
-
-def _part(loop: lp.For, low: Poly, high: Poly, decide: Decide) -> lp.For:
-    """The loop over a part of its range where some tests are decided."""
-    return lp.For(loop.sym, low, high, without_terms(Copier({}, decide).stmts(loop.body)), loop.parallel)
+def _short(loop: lp.For | lp.Accumulate) -> bool:
+    return sum(1 for _ in lp.walk(loop.body)) <= profit.CUT_STATEMENTS
