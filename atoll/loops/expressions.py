@@ -57,7 +57,7 @@ class Buffer:
         self.local = False
         self.rows: int | None = None
         self.within: Poly | None = None  # an argument's elements are at least 0 and below
-        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/recipes/in_rows.py, loops/recipes/lanes.py)
+        self.home: Buffer | None = None  # where a row is made that had memory of its own (loops/recipes/in_rows.py, loops/transform/recurrences.py)
         self.label = ""  # what the user calls it
 
     def __repr__(self) -> str:
