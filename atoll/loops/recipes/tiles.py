@@ -15,8 +15,10 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads, slow
-from atoll.loops.transform.copier import Copier, fresh_like
-from atoll.loops.transform.split import Aligned, block_end, first_of, length, over_blocks, whole_blocks
+from atoll.loops.transform.copier import fresh_like
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.split import Aligned
+from atoll.loops.transform.tile import tiled
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.poly import product
@@ -32,21 +34,18 @@ def tiles(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         inner = stmt.body[-1] if isinstance(stmt, lp.For) and stmt.body else None
         if not isinstance(stmt, lp.For) or not isinstance(inner, lp.For) or not _crosses(stmt, inner):
             return None
+        if isinstance(made := tiled(stmt, inner, profit.TILE_LONG, profit.TILE_SHORT), Refused):
+            return None
         decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {profit.TILE_LONG} by {profit.TILE_SHORT}, as rows meet columns")
         aligned.from_its_low(stmt, profit.TILE_LONG)
-        return _in_tiles(stmt, inner)
+        return _where_it_pays(stmt, inner, made)
 
     return outermost_first(stmts, rewrite, not_products)
 
 
 def _crosses(outer: lp.For, inner: lp.For) -> bool:
-    """Independent rounds, of which some read along one index and some along the other."""
-    if not (outer.parallel and inner.parallel) or outer.vector or outer.unroll or inner.vector or inner.unroll:
-        return False
-    if not all(isinstance(s, lp.Let) for s in outer.body[:-1]) or not all(isinstance(s, (lp.Let, lp.Store)) for s in inner.body):
-        return False
-    made = {s.var for s in outer.body if isinstance(s, lp.Let)}
-    if outer.sym in inner.low.leaves() | inner.high.leaves() or not made.isdisjoint(lp.used_vars((inner.low, inner.high))):
+    """Some arrays are read along one index and some along the other, and nothing takes longer than memory."""
+    if not all(isinstance(s, (lp.Let, lp.Store)) for s in inner.body):
         return False
     places = [x.index for x in loads(inner.body)] + [s.index for s in inner.body if isinstance(s, lp.Store)]
     if any(slow(s.value) for s in inner.body if isinstance(s, (lp.Let, lp.Store))):
@@ -65,28 +64,10 @@ def _along(index: tuple[Poly, ...], outer: Sym, inner: Sym) -> str | None:
     return "outer" if last.coefficient(outer) == poly(1) else None
 
 
-def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
-    block, column = Sym(f"{outer.sym.name}_tile"), Sym(f"{inner.sym.name}_tile")
-    first = first_of(outer, profit.TILE_LONG, block)
-    until, end = block_end(f"{outer.sym.name}_end", first, profit.TILE_LONG, outer.high)
-    whole = whole_blocks(length(inner), profit.TILE_SHORT)  # made only where there are columns
-    start = first_of(inner, profit.TILE_SHORT, column)
-
-    def rows(low: Poly, high: Poly) -> lp.For:
-        i, j = Sym(outer.sym.name), Sym(inner.sym.name)
-        copier = Copier({outer.sym: poly(i), inner.sym: low + poly(j)})
-        before = copier.stmts(outer.body[:-1])
-        return lp.For(i, first, end, [*before, lp.For(j, poly(0), high - low, copier.stmts(inner.body), True)], True)
-
-    body: list[lp.Stmt] = [
-        until,
-        lp.For(column, poly(0), whole, [rows(start, start + profit.TILE_SHORT)], True),
-        rows(inner.low + profit.TILE_SHORT * whole, inner.high),
-    ]
-    made = over_blocks(outer, profit.TILE_LONG, block, body, True)
+def _where_it_pays(outer: lp.For, inner: lp.For, made: lp.Stmts) -> list[lp.Stmt]:
     some = lp.Test("ge", inner.high - inner.low - 1)
     if not any(_along(x.index, outer.sym, inner.sym) == "inner" for x in loads(inner.body)):
-        return [lp.If((some,), [made])]
+        return [lp.If((some,), made)]
     pays: lp.Expr = lp.Const(0, I64)
     for x in loads(inner.body):
         if _along(x.index, outer.sym, inner.sym) == "outer":
@@ -94,7 +75,7 @@ def _in_tiles(outer: lp.For, inner: lp.For) -> list[lp.Stmt]:
             pays = lp.Choose((meets,), lp.Const(1, I64), pays)
     wanted = fresh_like("pays", I64)
     many = lp.Test("ge", inner.high - inner.low - profit.MANY_ROWS)
-    return [lp.Let(wanted, lp.Choose((many,), lp.Const(1, I64), pays)), lp.If((some, lp.Test("ne", poly(wanted.atom))), [made], [outer])]
+    return [lp.Let(wanted, lp.Choose((many,), lp.Const(1, I64), pays)), lp.If((some, lp.Test("ne", poly(wanted.atom))), made, [outer])]
 
 
 def _step(x: lp.Load, sym: Sym) -> Poly:
