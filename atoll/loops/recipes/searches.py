@@ -7,137 +7,24 @@ becomes, for sixteen neighbouring j at a time,
         four times:  for lane:  go = going[lane] and x[lane] <= 4;  x[lane] = g(x[lane], c[j + lane]) if go else x[lane];  going[lane] = go
     for lane: y[j + lane] = x[lane]
 
-A round that has ended stays as it is while its neighbours go on, so every round does what it did. Its step is computed once more for nothing;
-therefore nothing in it may fail, and what it reads must be seen to be there. Rounds that do not fill the lanes run as before.
-
-A sum over rounds keeps what the sixteen of them add and then adds it in their order: the sum is made as before, to the last bit.
+A round that has ended stays as it is while its neighbours go on, so every round does what it did (transform/until_all_end.py). As many rounds go side by side as fill two vectors: one waits for itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import loads, slow, told
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.expand import lane_array
-from atoll.loops.transform.predicate import masked, total
-from atoll.loops.transform.split import first_of, in_blocks, summed_in_blocks
+from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.until_all_end import ending, until_all_end
 from atoll.loops.transform.walk import Known, innermost_first, not_products
-from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import I64
-
-_STRAIGHT = (lp.Let, lp.Declare, lp.Assign)
 
 
 def searches(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
-        found = _search(stmt) if isinstance(stmt, (lp.For, lp.Accumulate)) else None
-        if found is None or not found.may_go_on((*known, *told(stmt))):
+        if not isinstance(stmt, (lp.For, lp.Accumulate)) or isinstance(found := ending(stmt, known), Refused):
             return None
-        decisions.append(f"{found.lanes} rounds of {found.loop.sym} side by side until the last of them ends")
-        return found.loops(known)
+        lanes = profit.SEARCH_BYTES // found.widest
+        decisions.append(f"{lanes} rounds of {stmt.sym} side by side until the last of them ends")
+        return until_all_end(found, lanes, profit.SEARCH_STEPS, known)
 
     return innermost_first(stmts, rewrite, not_products, known=())
-
-
-def _search(loop: lp.For | lp.Accumulate) -> _Search | None:
-    """for i:  straight;  forever: straight, with breaks;  straight, with stores or sums"""
-    where = [k for k, s in enumerate(loop.body) if isinstance(s, lp.Forever)]
-    if len(where) != 1 or (isinstance(loop, lp.For) and (not loop.parallel or loop.vector or loop.unroll)):
-        return None
-    before, (endless, *after) = loop.body[: where[0]], loop.body[where[0] :]
-    assert isinstance(endless, lp.Forever)
-    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(isinstance(s, (*_STRAIGHT, lp.Store if isinstance(loop, lp.For) else lp.Add)) for s in after):
-        return None
-    breaks = [s for s in endless.body if isinstance(s, lp.BreakUnless)]
-    if not breaks or not all(isinstance(s, (*_STRAIGHT, lp.BreakUnless)) for s in endless.body):
-        return None
-    return _Search(loop, before, endless.body, after)
-
-
-class _Search:
-    def __init__(self, loop: lp.For | lp.Accumulate, before: lp.Stmts, step: lp.Stmts, after: lp.Stmts) -> None:
-        self.loop, self.before, self.step, self.after = loop, before, step, after
-        self.local = {s.var for s in step if isinstance(s, (lp.Let, lp.Declare))}  # of a step
-        made = {s.var for s in before if isinstance(s, (lp.Let, lp.Declare))}
-        self.outer = {s.var for s in (*before, *step, *after) if isinstance(s, lp.Assign)} - made - self.local - {s.var for s in after if isinstance(s, (lp.Let, lp.Declare))}
-        read = {*lp.used_vars(step), *lp.used_vars(after)} | {s.var for s in step if isinstance(s, lp.Assign)}
-        self.kept = [s.var for s in before if isinstance(s, (lp.Let, lp.Declare)) and s.var in read]
-        sizes = [v.dtype.size for v in (*self.kept, *self.local)]
-        self.lanes = profit.SEARCH_BYTES // max(sizes, default=8)
-
-    def may_go_on(self, known: tuple[Poly, ...]) -> bool:
-        """A step may be computed for a round that has ended."""
-        steps = [s for s in self.step if not isinstance(s, lp.BreakUnless)]
-        if self.outer or not self.kept or not copyable([*self.before, *steps, *self.after]):
-            return False
-        sums = {s.var for s in self.after if isinstance(s, lp.Add)}
-        if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])):
-            return False
-        stored = {s.buffer for s in self.after if isinstance(s, lp.Store)}
-        return not any(x.buffer in stored for x in loads(self.step)) and total(self.step, known, {*self.local, *self.kept}) is None
-
-    # -- what becomes of it
-
-    def loops(self, known: tuple[Poly, ...]) -> lp.Stmts:
-        loop = self.loop
-        self.block = Sym(f"{loop.sym.name}_by_lanes")
-        self.across = {v: lane_array(v.name, v.dtype, self.lanes) for v in self.kept}
-        self.going = lane_array("going", I64, self.lanes)
-        self.terms = {id(s): lane_array(s.var.name, s.var.dtype, self.lanes) for s in self.after if isinstance(s, lp.Add)}
-        arrays = [*self.across.values(), self.going, *self.terms.values()]
-        left, round_, lane = fresh_like("left", I64), Sym("again"), Sym("lane")
-        left.small = True
-        some = lp.Accumulate(lane, poly(0), poly(self.lanes), [lp.Add(left, "add", lp.Load(self.going, (poly(lane),)))], [lp.Acc(left, "add")])
-        work: list[lp.Stmt] = [
-            *(lp.Alloc(b) for b in arrays),
-            self.each(self.first),
-            lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(profit.SEARCH_STEPS), [self.each(self.again)], False)]),
-            self.each(self.last),
-            *self.added(),
-            *(lp.Free(b) for b in arrays),
-        ]
-        if isinstance(loop, lp.For):
-            return in_blocks(loop, self.lanes, self.block, work, known)
-        return [summed_in_blocks(loop, self.lanes, self.block, work)]
-
-    def added(self) -> list[lp.Stmt]:
-        """What the lanes add, in their order."""
-        lane = Sym("lane")
-        adds: list[lp.Stmt] = [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)]
-        return [lp.For(lane, poly(0), poly(self.lanes), adds, False)] if adds else []
-
-    def each(self, part: Callable[[Copier, Poly], list[lp.Stmt]]) -> lp.For:
-        lane = Sym("lane")
-        copier = Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane})
-        body = part(copier, poly(lane))
-        waits = any(slow(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
-        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0)  # else C compilers write them out, and call scalar functions
-
-    def first(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
-        body = copier.stmts(self.before)
-        body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items()]
-        return [*body, lp.Store(self.going, (lane,), lp.Const(1, I64))]
-
-    def again(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
-        """A step of every lane, kept by those that go on."""
-        changed = {s.var for s in self.step if isinstance(s, lp.Assign)} & set(self.kept)
-        going = fresh_like("going", I64)
-        going.small = True
-        body: list[lp.Stmt] = [lp.Let(going, lp.Load(self.going, (lane,)))]
-        go: lp.Expr = lp.Truth((lp.Test("ge", poly(going.atom) - 1),))
-        for v, b in self.across.items():
-            body.append(lp.Let(copier.var(v), lp.Load(b, (lane,))))
-        steps, go = masked(self.step, go, copier, changed)
-        body += steps
-        body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in changed]
-        return [*body, lp.Store(self.going, (lane,), lp.Choose((lp.Test("true", None, go),), lp.Const(1, I64), lp.Const(0, I64)))]
-
-    def last(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
-        used = set(lp.used_vars(self.after))
-        body: list[lp.Stmt] = [lp.Let(copier.var(v), lp.Load(b, (lane,))) for v, b in self.across.items() if v in used]
-        for s in self.after:
-            body += [lp.Store(self.terms[id(s)], (lane,), copier.expr(s.value))] if isinstance(s, lp.Add) else copier.stmt(s)
-        return body
