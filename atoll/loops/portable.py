@@ -22,10 +22,12 @@ from typing import Any
 from atoll.core.portable import BLOCK, has_own
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.recipes.pairwise import Blocks, column_updates
+from atoll.loops.recipes.pairwise import column_updates
 from atoll.loops.transform.copier import fresh, fresh_like, names
 from atoll.loops.transform.indices import with_values
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.split import may_be_negative
+from atoll.loops.transform.sums_of_sums import sums_of_sums
 from atoll.loops.transform.walk import innermost_first, replaced
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import I64
@@ -72,7 +74,7 @@ def _sums(stmt: lp.Stmt, cut: set[Any]) -> list[lp.Stmt] | None:
 
 
 def _columns(stmt: lp.Stmt, sums: set[lp.Buffer], done: list[lp.Update]) -> list[lp.Stmt] | None:
-    """Sums of columns, row by row: near sums of 256 rows, far ones of 256 of these (loops/recipes/pairwise.py). `done`: what is as it should be."""
+    """Sums of columns, row by row: near sums of 256 rows, far ones of 256 of these (loops/transform/sums_of_sums.py). `done`: what is as it should be."""
     if not isinstance(stmt, lp.For) or stmt.low != poly(0) or len(stmt.body) != 1 or not isinstance(inner := stmt.body[0], lp.For):
         return None
     found = column_updates(stmt, ("f32", "f64", "c64", "c128"), least=1)
@@ -82,10 +84,13 @@ def _columns(stmt: lp.Stmt, sums: set[lp.Buffer], done: list[lp.Update]) -> list
     rounds = stmt.high.const()
     if rounds is not None and rounds <= BLOCK:
         return None
+    made = sums_of_sums(found, BLOCK)
+    if isinstance(made, Refused):
+        return None
     many = [lp.Test("ge", stmt.high - (BLOCK + 1))]
     if may_be_negative(inner.high - inner.low):
         many.append(lp.Test("ge", inner.high - inner.low))
-    return [lp.If(tuple(many), Blocks(found, BLOCK).loops(), [stmt])]
+    return [lp.If(tuple(many), made, [stmt])]
 
 
 def _rounds(accs: Any) -> bool:
