@@ -6,21 +6,16 @@ becomes, when there are many more rows than parts and not too many columns,
     pieces of 8 parts:  own[p] = neutral;  for in order r of part p:  for j in 0..m:  own[p, j] += e(r, j)
     pieces lo..hi of m:  ...  for in order p in 0..8:  for j in lo..hi:  c[j] += own[p, j]  ...
 
-The number of parts is fixed, so the result does not depend on threads. Several sums of one loop have parts of the same rows.
+The number of parts is fixed, so the result does not depend on threads (transform/parts.py).
 """
 
 from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import loads
-from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.pieces import pieces
-from atoll.loops.transform.regroup import monoid_of, neutral
-from atoll.loops.transform.split import is_wide, part_of, started_blocks
+from atoll.loops.transform.parts import in_parts
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
-from atoll.sizes import Poly, Sym, poly
-from atoll.sizes.machine import MOST_ROUNDS
 
 
 def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.Stmts:
@@ -29,81 +24,11 @@ def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.
         return stmts
 
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
-        found = _in_parts(stmt) if isinstance(stmt, lp.Chunks) else None
-        if found is None:
+        if not isinstance(stmt, lp.Chunks) or isinstance(found := in_parts(stmt, profit.PARTS), Refused):
             return None
+        many = lp.Test("ge", found.rounds.high - found.rounds.low - profit.PARTS * profit.PART_ROWS)
+        few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in found.updates) - stmt.extent)
         decisions.append(f"sums along the first axis in {profit.PARTS} parts of the rows, when there are many more rows than that")
-        return [found]
+        return [lp.If((many, *found.tests, few), found.made, [stmt])]
 
     return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
-
-
-def _in_parts(whole: lp.Chunks) -> lp.Stmt | None:
-    if whole.accs or whole.buffers or not copyable([s for s in whole.body if not isinstance(s, (lp.Alloc, lp.Free))]):
-        return None
-    sums = [(k, s, _updates(s, whole)) for k, s in enumerate(whole.body) if isinstance(s, lp.For) and not s.parallel]
-    if len(sums) != 1 or not sums[0][2]:
-        return None
-    place, rounds, updates = sums[0]
-    columns = rounds.body[0]
-    assert isinstance(columns, lp.For)
-    own = {u.buffer: _own(u.buffer, whole.extent) for u in updates}
-    part, copy = Sym("part"), Sym("part")
-    bounds, first, last = part_of(rounds, profit.PARTS, poly(part))
-    j = Sym(columns.sym.name)
-    adding = [lp.Update(own[s.buffer], (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
-    zero = Sym(columns.sym.name)
-    cleared = [lp.Store(own[u.buffer], (poly(part), poly(zero)), neutral(str(monoid_of(u.op)), u.buffer.dtype)) for u in updates]
-    body: list[lp.Stmt] = [
-        *bounds,
-        lp.For(zero, poly(0), whole.extent, [*cleared], True),
-        lp.For(rounds.sym, first, last, [lp.For(j, poly(0), whole.extent, adding, True)], False),
-    ]
-    work = started_blocks(rounds, profit.PARTS) * whole.extent * 4
-    parts = pieces(lp.For(part, poly(0), poly(profit.PARTS), body, True), work)
-    together = [lp.Update(u.buffer, u.index, u.op, lp.Load(own[u.buffer], (poly(copy), poly(columns.sym)))) for u in updates]
-    joined = lp.For(copy, poly(0), poly(profit.PARTS), [lp.For(columns.sym, columns.low, columns.high, [*together], True)], False)
-    again = Copier({})
-    copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (whole.body[:place], whole.body[place + 1 :])]
-    around = [*copies[0], joined, *copies[1]]
-    rest = lp.Chunks(whole.low, whole.high, whole.extent, poly(4 * profit.PARTS), around, align=whole.align)
-    many = lp.Test("ge", rounds.high - rounds.low - profit.PARTS * profit.PART_ROWS)
-    few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in updates) - whole.extent)
-    countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
-    return lp.If((many, *countable, few), [*map(lp.Alloc, own.values()), parts, rest, *map(lp.Free, own.values())], [whole])
-
-
-def _own(target: lp.Buffer, extent: Poly) -> lp.Buffer:
-    """What the parts add up, a row for each."""
-    name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
-    return lp.Buffer(name, target.dtype, (poly(profit.PARTS), extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
-
-
-def _updates(rounds: lp.For, pieces: lp.Chunks) -> list[lp.Update]:
-    """The additions of a loop that adds rows along the pieces' own index, each to an array of its own, from nothing that the pieces make; none where it does more."""
-    if len(rounds.body) != 1 or not isinstance(rounds.body[0], lp.For):
-        return []
-    columns = rounds.body[0]
-    if not columns.parallel or (columns.low, columns.high) != (poly(pieces.low), poly(pieces.high)) or not copyable(columns.body):
-        return []
-    if not all(isinstance(s, (lp.Let, lp.Update)) for s in columns.body):
-        return []
-    updates = [s for s in columns.body if isinstance(s, lp.Update)]
-    inside = {rounds.sym, pieces.low, pieces.high}
-    if not updates or len({u.buffer for u in updates}) != len(updates) or any(not _adds(u, rounds) for u in updates):
-        return []
-    made = [s for s in lp.walk(pieces.body) if not any(s is x for x in lp.walk([rounds]))]
-    written = {s.buffer for s in lp.walk(pieces.body) if isinstance(s, (lp.Store, lp.Update, lp.Alloc))}
-    variables = {s.var for s in made if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
-    if any(isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Chunks)) for s in made):
-        return []
-    if any(x.buffer in written for x in loads(columns.body)) or not variables.isdisjoint(lp.used_vars([rounds])):
-        return []
-    if not inside.isdisjoint(rounds.low.leaves() | rounds.high.leaves()) or any(not inside.isdisjoint({pieces.low, pieces.high} & p.leaves()) for x in loads(columns.body) for p in x.index):
-        return []
-    return updates
-
-
-def _adds(u: lp.Update, rounds: lp.For) -> bool:
-    """By an operator that may be regrouped, at a place that is the same in every round."""
-    return monoid_of(u.op) is not None and not u.buffer.dtype.is_complex and rounds.sym not in {a for p in u.index for a in p.leaves()}
