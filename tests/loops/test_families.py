@@ -1,4 +1,5 @@
-"""The large transformations (transform/look_back.py, update_once.py, cut_at_turns.py, cut_at_tests.py, in_variables.py, side_by_side.py, recurrences.py): what is made leaves the same memory, by the
+"""The large transformations (transform/look_back.py, update_once.py, cut_at_turns.py, cut_at_tests.py, in_variables.py, side_by_side.py, recurrences.py,
+tile.py, until_all_end.py, window.py, sums_of_sums.py, parts.py): what is made leaves the same memory, by the
 checked executor and in every order that it allows; what would not is refused, and says why."""
 
 from __future__ import annotations
@@ -14,14 +15,20 @@ from atoll.loops.questions import mentions
 from atoll.loops.transform.cut_at_tests import signed, sum_in_parts, sum_where_tests_hold, without_tests
 from atoll.loops.transform.cut_at_turns import at_edges, at_turns
 from atoll.loops.transform.in_variables import InVariables, in_variables
+from atoll.loops.transform.jam import row_updates
 from atoll.loops.transform.look_back import Blocks, Sizes, looking_back, rounds_together
+from atoll.loops.transform.parts import in_parts
 from atoll.loops.transform.recurrences import Limits, in_every_lane, recurrences
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.side_by_side import side_by_side, with_sums
+from atoll.loops.transform.sums_of_sums import sums_of_sums
+from atoll.loops.transform.tile import tiled
+from atoll.loops.transform.until_all_end import ending, until_all_end
 from atoll.loops.transform.update_once import update_behind, updated_once
+from atoll.loops.transform.window import in_window, pair
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import F64, I64
-from tests.loops.machine import same
+from atoll.types.dtypes import BOOL, F64, I64
+from tests.loops.machine import left, same
 
 n, i, j, r, p = (Sym(name) for name in "nijrp")
 x, y = (lp.Buffer(name, F64, (poly(n), poly(n)), "temp") for name in "xy")
@@ -182,8 +189,8 @@ def test_arrays_whose_elements_have_numbers() -> None:
     agree(loop, found.stmts)
     unknown = [lp.Alloc(SMALL), over(i, 0, 2, put(SMALL, (i,), at(x, i, 0))), lp.Free(SMALL)]
     shared = [lp.Alloc(SMALL), put(SMALL, (0,), at(x, 0, 0)), over(i, 0, n, put(SMALL, (0,), at(x, i, 0)), parallel=True), put(row, (0,), at(SMALL, 0)), lp.Free(SMALL)]
-    for left in (unknown, shared):
-        assert "known by the numbers" in why(in_variables(left, lambda b: True))
+    for kept in (unknown, shared):
+        assert "known by the numbers" in why(in_variables(kept, lambda b: True))
     assert "known by the numbers" in why(in_variables(loop, lambda b: False))
 
 
@@ -212,3 +219,74 @@ def test_recurrences_side_by_side(along: bool) -> None:
     assert "share" in why(recurrences(shared, mentions([shared, put(row, (0,), at(x, 0, 0))])))
     uneven = over(i, 0, n, over(j, 0, i, step), parallel=True)
     assert "same ranges" in why(recurrences(uneven, everywhere))
+
+
+# -- tiles, loops that end when they like, windows, sums in parts
+
+
+def test_tiles() -> None:
+    inner = over(j, 1, n, put(y, (i, j), at(x, j, i)), parallel=True)
+    loop = over(i, 0, n, inner, parallel=True)
+    agree([loop], made(tiled(loop, inner, 4, 2)), (2, 3, 5, 8, 13))
+    assert "independent" in why(tiled(replace(loop, parallel=False), inner, 4, 2))
+    assert "another range" in why(tiled(replace(loop, body=[short := replace(inner, high=poly(i))]), short, 4, 2))
+    assert "more in the outer loop" in why(tiled(replace(loop, body=[put(row, (i,), at(x, i, i)), inner]), inner, 4, 2))
+
+
+def ends(step: lp.Expr, stored: lp.Buffer = row) -> lp.For:
+    """for i:  s = x[i, 0];  forever: break unless s - 20 < 0;  s = step;   stored[i] = s"""
+    until = lp.BreakUnless((lp.Test("true", None, lp.Call("lt", (lp.Use(total), lp.Const(20.0, F64)), BOOL)),))
+    return over(i, 0, n, lp.Declare(total, at(x, i, 0)), lp.Forever([until, lp.Assign(total, step)]), put(stored, tuple([i] * len(stored.extents)), lp.Use(total)), parallel=True)
+
+
+def test_rounds_that_end_when_they_like() -> None:
+    loop = ends(add(lp.Use(total), at(x, i, 0)))
+    agree([loop], until_all_end(made(ending(loop, ())), 4, 2, ()))  # type: ignore[arg-type]
+    assert "seen to be there" in why(ending(ends(add(lp.Use(total), at(x, i, poly(i) + 1))), ()))
+    assert "what rounds store" in why(ending(ends(add(lp.Use(total), at(x, i, 0)), x), ()))
+    assert "once" in why(ending(replace(loop, parallel=False), ()))
+
+
+def rows_of(extent: Poly, body: lp.Stmt) -> lp.Chunks:
+    low, high = Sym("lo"), Sym("hi")
+    return lp.Chunks(low, high, extent, poly(1), [lp.For(i, poly(low), poly(high), [body], True)])
+
+
+def test_a_window_of_rows() -> None:
+    kept = lp.Buffer("kept", F64, (poly(n), poly(n)), "temp")
+    making = rows_of(poly(n), over(j, 0, n, put(kept, (i, j), add(at(x, i, j), lp.Const(1.0, F64)))))
+    reading = rows_of(poly(n) - 2, over(r, 0, n, put(y, (i, r), add(at(kept, i, r), at(kept, poly(i) + 2, r)))))
+    block = [lp.Alloc(kept), making, reading, lp.Free(kept)]
+    assert "too many" in why(pair(block, 1, 2)) and "no two loops" in why(pair(block, 2, 8))
+    assert "for the two alone" in why(pair([*block, put(row, (0,), at(kept, 0, 0))], 1, 8))
+    expected = [left(block, given_, {n: size}) for size in (2, 3, 5, 8) for given_ in [fixed(size)]]
+    found = pair(block, 1, 8)
+    assert not isinstance(found, Refused) and (found.first, found.last) == (0, 2)
+    joined = in_window(block, 1, found, 4)
+    assert [left(joined, fixed(size), {n: size}) for size in (2, 3, 5, 8)] == expected and kept.rows == 4
+
+
+def fixed(size: int) -> dict[lp.Buffer, np.ndarray | None]:
+    return {b: np.arange(size ** len(b.extents), dtype=float).reshape([size] * len(b.extents)) for b in (x, y, row)}
+
+
+def test_sums_of_sums() -> None:
+    loop = over(i, 0, n, over(j, 0, n, lp.Update(row, (poly(j),), "add", at(x, i, j)), parallel=True))
+    found = row_updates(loop)
+    assert not isinstance(found, Refused)
+    agree([loop], made(sums_of_sums(found, 2)))
+    least = row_updates(replace(loop, body=[replace(loop.body[0], body=[lp.Update(row, (poly(j),), "min", at(x, i, j))])]))  # type: ignore[type-var]
+    assert "else than sums" in why(sums_of_sums(least, 2))  # type: ignore[arg-type]
+
+
+def test_sums_in_parts_of_the_rows() -> None:
+    low, high = Sym("lo"), Sym("hi")
+    columns = lp.For(j, poly(low), poly(high), [lp.Update(row, (poly(j),), "add", at(x, r, j))], True)
+    whole = lp.Chunks(low, high, poly(n), poly(1), [over(r, 0, n, columns)])
+    found = in_parts(whole, 3)
+    assert not isinstance(found, Refused) and not found.tests
+    agree([whole], found.made)
+    read = replace(columns, body=[lp.Update(row, (poly(j),), "add", at(row, j))])
+    for loops in ([over(r, 0, n, read)], [over(r, 0, n, columns), over(p, 0, n, columns)], [over(r, 0, n, replace(columns, high=poly(n)))]):
+        assert "no loop over rows" in why(in_parts(replace(whole, body=loops), 3))
+    assert "added up" in why(in_parts(replace(whole, accs=[lp.Acc(total, "add")]), 3))
