@@ -146,3 +146,39 @@ def test_threads():
 def test_the_pass_stands_before_checks_leave():
     order = [p.name for p in PASSES]
     assert order.index("strips") < order.index("hoist_checks") < order.index("interior")
+
+
+@at.fn
+def exchanged(x: i64[n], y: i64[n], w: f64[m]) -> (i64[n], i64):
+    least = i64(0)
+    if m > 1:
+        s = [y[j % n] + j for j in range(4)]
+        for j in range(3):
+            s = [v + 1 for v in s]
+            x[j % n] = s[0]
+        x[0] = max(s)
+        least = min(s)
+    return x, least
+
+
+@at.fn
+def again(x: f64[n], y: f64[m], k: i64, q: i64) -> f64[n]:
+    for s in range(q):
+
+        def element(i):
+            a, e = i // k, i % (q * q)
+            return sum(x[a * k + e + j] * y[j] for j in range(m))
+
+        x = [element(i) for i in range(n)]
+    return x
+
+
+def test_what_a_round_makes_is_not_asked_about_before_the_loop() -> None:
+    """Tests for strips, and tests that stand for checks, were made outside of a loop on what its rounds declare (an internal error)."""
+    y = np.array([4, -2])
+    x, least = exchanged(np.array([3, 5]), y, np.ones(2))
+    assert x.tolist() == [9, 6] and least == 2
+    values = rng.standard_normal(5), np.ones(1)
+    assert again(*values, 9, 2).tolist() == values[0][[0, 1, 2, 3, 0]].tolist()
+    with pytest.raises(at.RunError):
+        again(rng.standard_normal(6), np.ones(3), 2, 2)

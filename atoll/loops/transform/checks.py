@@ -86,7 +86,7 @@ def guarded_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
         if asked is None or not copyable([s]) or not (made - {x.var for x in lp.walk([s]) if isinstance(x, lp.Let)}).isdisjoint(lp.used_vars(s)):
             continue
         steps = [_moves_evenly(loop, {}, t.poly) for t in asked if t.poly is not None]
-        if None in steps:
+        if None in steps or not made.isdisjoint(lp.used_vars(asked)):  # what a round makes for its tests is not there at the ends
             continue
         moved.append(s)
         guard |= dict.fromkeys(t for even in steps for t in even or ())

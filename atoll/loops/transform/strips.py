@@ -130,11 +130,21 @@ class _Turned(Copier):
     def __init__(self, turn: Turn, quotient: Poly, rest: Poly, was: Sym, index: Sym, changing: set[Atom], found: Stripped) -> None:
         super().__init__({was: poly(index)})
         self.turn, self.values = turn, {"floordiv": quotient, "mod": rest}
-        self.changing, self.found = changing, found
+        self.changing, self.found = set(changing), found
         self.bits: dict[Poly, int] = {poly(index): LONG, quotient: LONG + 1, rest: FAR, quotient * turn.size: LONG + 1}  # of what is less than a sum of its terms may be
         self.exact: set[Atom] = set()
         value, size = turn.value, turn.size
         self.env |= {a: quotient for a in (value // size).atoms() if isinstance(a, Quot) and a.num == value and a.den == size}
+
+    def var(self, var: lp.Var) -> lp.Var:
+        new = super().var(var)
+        self.changing.add(new.atom)  # the copy is as local as what it is a copy of
+        return new
+
+    def bound(self, sym: Sym) -> Sym:
+        new = super().bound(sym)
+        self.changing.add(new)
+        return new
 
     def expr(self, e: lp.Expr) -> lp.Expr:
         if isinstance(e, lp.Call) and _turn_of(e) == self.turn:

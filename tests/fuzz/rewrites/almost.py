@@ -43,6 +43,10 @@ def in_strips(r: Chooser) -> Program:
     place = one_of(r, f"x[({flat}) % n]", f"x[{flat}]", f"x[min(max({flat}, 0), n - 1)]", f"x[{flat} - {d}]")
     term = one_of(r, f"x[({flat} + j) % n] * y[j]", f"x[{flat} + j] * y[j]", f"x[(j * (a + c)) % n] * x[({flat} + j) % n]", f"(x[({flat}) % n] * y[j] if j >= e else y[j])")
     some = one_of(r, "m", "m", "q", span(r, "m"))
+    if r.random() < 0.4:  # beside what steps with the strips a number that is data, made in the round
+        parts += f"\nv = p[{i} % n] {one_of(r, '+ 1', f'- {d}', f'+ {flat}', '* 2 + c')}\nu = v {one_of(r, '+ 1', '* 2 - a', f'+ {i}')}"
+        place = one_of(r, "x[u % n]", "x[(u + e) % n]", "x[v % n]", f"({place} + {t}(u))")
+        term = one_of(r, term, f"x[({flat} + j + v) % n] * y[j]", "(y[j] if u + j > n else x[i % n])")
     e = one_of(r, f"sum({term} for j in range({some}))", place, f"sum({term} for j in range({some})) + {place}", f"({place} if e >= {d} and a < 2 else {number(r, t)})", f"{place} * {t}(c + 2 * e) - {t}(a)", f"({place} if e != 0 else x[i % n] * 2)")
     over = one_of(r, "n", "n", "n * 2", span(r, "n"))
     body = r.choice((
@@ -50,7 +54,7 @@ def in_strips(r: Chooser) -> Program:
         f"z = x\nfor s in range(q % 3):\n    def element(i):\n        {{}}\n        return {e}\n    x = [element(i) for i in range(n)]\nz = x",
     ))
     inside = body.split("{}")[0].rsplit("\n", 1)[1]
-    return Program(function(f"x: {t}[n], y: {t}[m], k: i64, q: i64", body.replace("{}", parts.replace("\n", "\n" + inside)) + "\nreturn z"), sizes(r, n=(*TINY, 4, 6, 12, 24, 35), m=(*TINY, 4, 5)))
+    return Program(function(f"x: {t}[n], y: {t}[m], p: i64[n], k: i64, q: i64", body.replace("{}", parts.replace("\n", "\n" + inside)) + "\nreturn z"), sizes(r, n=(*TINY, 4, 6, 12, 24, 35), m=(*TINY, 4, 5)))
 
 
 def no_size(r: Chooser) -> Program:
