@@ -7,6 +7,7 @@ import atoll as at
 from atoll import f32, f64, i64
 from tests.agreement import agree, for_all_threads
 from tests.export.driver import SANITIZE, run
+from tests.fuzz.stages import Stages
 
 n, m = at.sizes("n m")
 kept = at.some("kept")
@@ -128,3 +129,13 @@ def test_elements_of_every_width(dtype):
         x = rng.integers(0, 100, size).astype(getattr(at, dtype).dtype.numpy)
         for p in (rng.random(size, dtype=np.float32), np.zeros(size, "f4"), np.ones(size, "f4"), (rng.random(size) > 0.98).astype("f4")):
             assert np.array_equal(for_all_threads(f, x, p), x[p > 0.5])
+
+
+def test_what_exists_only_where_it_is_kept_is_read_only_there():
+    """Elements that a loop makes for what is kept: their array has no values elsewhere, which the blocks of a filter read, and left out (hunt, stages 1100005002)."""
+    text = "import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n@at.fn\ndef f(x: f64[n], k: i64):\n    def g(v):\n        s = v\n        for q in range(k):\n            s = s + x[q % n]\n        return s\n    return [g(v) + 1 for v in x if v > 0]\n"
+    f = at.fn(source=text)
+    x = np.array([3.0, -1.0, 2.0, -5.0, 0.0, 4.0])
+    assert f(x, 2).tolist() == [v + 3 for v in x if v > 0]
+    assert "kept in blocks" in f.explain("schedule")
+    assert Stages(f).runner("rewritten")((x, np.int64(2)))[0].tolist() == f(x, 2).tolist()

@@ -126,8 +126,9 @@ def _apart(tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...]:
 
 
 def _where(e: lp.Expr, tests: tuple[lp.Test, ...]) -> lp.Expr:
-    """A value that only counts where the tests hold: C compilers make a branch of a choice by the same tests."""
-    return _where(e.then, tests) if isinstance(e, lp.Choose) and set(_apart(e.tests)) <= set(tests) else e
+    """A value that only counts where the tests hold: C compilers make a branch of a choice by the same tests. What the program made may have elements where they hold only."""
+    given = isinstance(e, lp.Choose) and all(x.buffer.kind == "in" for x in loads(e.then))
+    return _where(e.then, tests) if given and isinstance(e, lp.Choose) and set(_apart(e.tests)) <= set(tests) else e
 
 
 def without_branch(found: Filter) -> list[lp.Stmt]:

@@ -190,6 +190,7 @@ NAMES: dict[str, Any] = {
     "zeros": lambda shape, dtype=np.float64: np.zeros(shape, dtype),
     "ones": lambda shape, dtype=np.float64: np.ones(shape, dtype),
     "sort": lambda x: np.sort(x, kind="stable"),
+    "sorted": lambda x, key=None, reverse=False: np.array(sorted(np.asarray(x), key=key, reverse=reverse), np.asarray(x).dtype),
     "argsort": lambda x: np.argsort(x, kind="stable"),
     "reverse": lambda x: np.asarray(x)[::-1].copy(),
     "transpose": lambda x: np.asarray(x).T.copy(),

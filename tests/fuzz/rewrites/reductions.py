@@ -158,8 +158,13 @@ def kept(r: Chooser) -> Program:
     test = f"{value(r, t, ['x[i]', 'y[i]'], 1)} {one_of(r, '<', '>', '!=')} {number(r, t)}"
     where = one_of(r, "n", "n", "n", span(r, "n"))
     more = one_of(r, "", "", f", [x[i] for i in range(n) if {test}]", ", sum(x)")
+    local = ""
+    if r.random() < 0.3:  # elements that loops make, which exist where they are kept only
+        step = one_of(r, "s = s + y[q % n]", "s = max(s, v) + 1", "if y[q % n] > s:\n            s = v")
+        local = f"def g(v):\n    s = v\n    for q in range({one_of(r, 'k % 4', 'n // 2', '3')}):\n        {step}\n    return s\n"
+        e = one_of(r, "g(x[i])", f"g(x[i]) + {number(r, t)}", "g(y[i]) * x[i]")
     kept_ = f"[{e} for i in range({where}) if {test}]"
-    body = one_of(r, f"return {kept_}{more}", f"c = {kept_}\nreturn sum(c), len(c)", f"c = {kept_}\nreturn [v + 1 for v in c], len(c)")
+    body = local + one_of(r, f"return {kept_}{more}", f"c = {kept_}\nreturn sum(c), len(c)", f"c = {kept_}\nreturn [v + 1 for v in c], len(c)")
     return Program(function(f"x: {t}[n], y: {t}[n], k: i64", body), sizes(r, n=(*TINY, 64, 2047, 2048, 2049, 4097), count=4))
 
 
@@ -175,6 +180,10 @@ def kept_inside(r: Chooser) -> Program:
 def sorted_values(r: Chooser) -> Program:
     t = kind(r)
     made = one_of(r, "x", f"[{value(r, t, ['x[i]', 'y[i]'], 1)} for i in range(n)]", "[x[i] for i in range(n) if y[i] > 0]")
+    if r.random() < 0.3:
+        key = one_of(r, "-v", "abs(v)", "v * v - v", "max(v, 1)", "0 * v")
+        body = one_of(r, f"d = sorted(c, key=lambda v: {key})\nreturn d, len(d)", f"return sorted(c, key=lambda v: {key}, reverse=True)", "return sorted(c, reverse=True), sort(c)", f"d = [{key} for v in c]\no = argsort(d)\nreturn [c[q] for q in o], [d[q] for q in o]", f"return [v for v in sorted(c, key=lambda v: {key}) if v > 0]")
+        return Program(function(f"x: {t}[n], y: {t}[n], k: i64", f"c = {made}\n{body}"), sizes(r, n=(*TINY, 16, 17, 64, 65, 255, 256, 257, 2048, 2049)), low=r.choice((-9, -2)), high=r.choice((9, 2)), nan=False)
     body = one_of(r, "o = argsort(c)\nreturn [c[q] for q in o]", "o = argsort(c)\nreturn [c[q] for q in o], o", "return sort(c)", "o = argsort(c)\nreturn [c[o[len(c) - 1 - i]] for i in range(len(c))]", "o = argsort(c)\nreturn [x[q] for q in o]", "d = sort(c)\nreturn d, sum(d), argsort(c)")
     return Program(function(f"x: {t}[n], y: {t}[n], k: i64", f"c = {made}\n{body}"), sizes(r, n=(*TINY, 16, 64, 65, 257)))
 

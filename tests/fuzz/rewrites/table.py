@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import almost, branches, recurrences, reductions, states, strangers, trees, walks
+from . import almost, branches, choices, recurrences, reductions, states, strangers, trees, walks
 from .words import Chooser, Program
 
 
@@ -94,4 +94,9 @@ ROWS: dict[str, Row] = {
     "captured": Row("", branches.captured),
     "beside blocks": Row("", branches.at_blocks),
     "trees": Row("", trees.tree),
+    "one of two": Row("", choices.one_of_two),
+    "kept before": Row("", choices.kept_before),
+    "guarded while": Row("", choices.guarded_while),
+    "stacks": Row("", choices.stacks),
+    "sorted rows": Row("", choices.sorted_rows),
 }
