@@ -627,10 +627,10 @@ def tried(name: str, target: str = "cuda-emulated", sizes: tuple[int, ...] = SIZ
 
 
 def main() -> int:
-    import tests.cuda.mixed  # whose rows are run too
+    from tests.cuda import mixed, unlike  # whose rows are run too
     from tests.cuda.constructs import ROWS, tried
 
-    assert tests.cuda.mixed.TEXTS
+    assert mixed.TEXTS and unlike.TEXTS
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="")
     parser.add_argument("--orders", default="0")
