@@ -8,15 +8,9 @@ What a GPU refuses by name (E0838) is counted. Failures are listed with the modu
 from __future__ import annotations
 
 import argparse
-import contextlib
-import io
-import json
 import resource
-import subprocess
 import sys
 import time
-import warnings
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -24,9 +18,10 @@ import numpy as np
 import atoll as at
 from atoll.command_data import random_arguments
 from atoll.runtime.cuda.devices import EMULATED
-from tests.fuzz.harness import TooSlow, compare, time_limit
+from tests.cuda.in_turn import answer, ask, told
+from tests.fuzz.harness import compare
 from tests.fuzz.stages import leaves
-from tools.corpus import functions, modules
+from tools.corpus import modules
 
 SIZES = (5, 1, 40)  # of everything; the last only where the interpreter is quick
 MEMORY = 8 << 30  # bytes of the host for one process
@@ -83,63 +78,22 @@ def bounded() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY if limits[1] == resource.RLIM_INFINITY else min(MEMORY, limits[1]), limits[1]))
 
 
-def share(target: str, part: int, parts: int, seconds: float, only: list[str], backwards: bool = False) -> None:
-    """A part of the corpus, in this process: a line for every function."""
-    end = time.monotonic() + seconds
-    bounded()
-    mine = list(modules(only))[part::parts]
-    for module in reversed(mine) if backwards else mine:
-        for name, f in functions(module):
-            if time.monotonic() > end:
-                print(json.dumps([name, "no time"]), flush=True)
-                continue
-            try:
-                with time_limit(PATIENCE), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                    warnings.simplefilter("ignore")
-                    word = tried(f, target)
-            except (TooSlow, KeyboardInterrupt):
-                word = "slow"
-            except MemoryError:
-                word = "too large"
-            except at.Error as error:
-                word = f"not compiled: {error.code}"
-            except Exception as error:  # noqa: BLE001  finding those is the purpose
-                word = f"WRONG {type(error).__name__}: {error}"[:600]
-            print(json.dumps([name, word]), flush=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.cuda.corpus", description=__doc__)
     parser.add_argument("--target", default=EMULATED)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=200)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--part", type=int)
+    parser.add_argument("--till", type=float)
     parser.add_argument("--backwards", action="store_true")
     options = parser.parse_args()
-    if options.part is not None:
-        share(options.target, options.part, options.jobs, options.seconds, options.only, options.backwards)
+    if options.till is not None:
+        bounded()
+        answer(lambda f: tried(f, options.target), options.till, PATIENCE)
         return 0
-    command = [sys.executable, "-W", "ignore", "-m", "tests.cuda.corpus", "--target", options.target, "--jobs", str(options.jobs), "--seconds", str(options.seconds)]
-    command += [*(["--only", *options.only] if options.only else []), *(["--backwards"] if options.backwards else [])]
-    running = [subprocess.Popen([*command, "--part", str(k)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for k in range(options.jobs)]
-    words: Counter[str] = Counter()
-    wrong = []
-    for process in running:
-        text = process.communicate()[0]
-        for line in text.splitlines():
-            if not line.startswith("["):
-                continue
-            name, word = json.loads(line)
-            words[word.split(" at size")[0].split(":")[0]] += 1
-            if word.startswith("WRONG"):
-                wrong.append((name, word))
-        if process.returncode:
-            wrong.append((f"part that ended after {text.splitlines()[-1:]}", f"WRONG exit {process.returncode}"))
-    for name, word in wrong:
-        print(f"{name}: {word}")
-    print(f"{sum(words.values())} functions on {options.target}:", ", ".join(f"{word} {count}" for word, count in words.most_common()))
-    return 1 if wrong else 0
+    command = [sys.executable, "-W", "ignore", "-m", "tests.cuda.corpus", "--target", options.target, "--till", str(time.time() + options.seconds)]
+    names = list(modules(options.only))
+    return told(ask(command, reversed(names) if options.backwards else names, options.jobs), f"on {options.target}")
 
 
 if __name__ == "__main__":

@@ -10,15 +10,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import io
-import json
 import os
 import shutil
-import subprocess
 import sys
 import time
-import warnings
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,9 +23,9 @@ import atoll as at
 from atoll.runtime.cuda.devices import EMULATED
 from atoll.types.types import flatten, shape_of
 from tests.cuda.corpus import _arguments, bounded
-from tests.fuzz.harness import TooSlow, time_limit
+from tests.cuda.in_turn import answer, ask, told
 from tests.fuzz.stages import leaves
-from tools.corpus import functions, modules
+from tools.corpus import modules
 
 SIZES = (5, 300, 1)  # of everything; those after the first only where what was before was quick
 PATIENCE = 60  # seconds for one function
@@ -104,6 +99,7 @@ def tried(f: at.Function, ways: list[str]) -> str:
         return "generic"
     p = portable(f)
     word = "no arguments"
+    refused: list[str] = []
     for size in SIZES:
         if size > 100 and max((len(shape_of(t)[0]) for _, given in p.core.params for _, t in flatten(given)), default=0) > 1:
             continue
@@ -119,10 +115,14 @@ def tried(f: at.Function, ways: list[str]) -> str:
         for way in ways[1:]:
             if way == "interpreter" and size > 5 and time.monotonic() - begun > 5:
                 continue
+            if way in refused:
+                continue
             found = outcome(way, p, args)
-            if found != ("error", "E0838") and found != expected:
+            if found == ("error", "E0838"):
+                refused.append(way)
+            elif found != expected:
                 return f"WRONG {way} at size {size}: {_difference(expected, found)}"
-        word = "right"
+        word = "right" if not refused else f"{'right, ' if len(refused) < len(ways) - 1 else ''}refused by {' and '.join(refused)}"
         if time.monotonic() - begun > 6.0:
             break
     return word
@@ -141,30 +141,6 @@ def _difference(expected: tuple[str, Any], found: tuple[str, Any]) -> str:
     return "?"
 
 
-def share(part: int, parts: int, seconds: float, only: list[str], ways: list[str]) -> None:
-    """A part of the corpus, in this process: a line for every function."""
-    end = time.monotonic() + seconds
-    bounded()
-    for module in list(modules(only))[part::parts]:
-        for name, f in functions(module):
-            if time.monotonic() > end:
-                print(json.dumps([name, "no time"]), flush=True)
-                continue
-            try:
-                with time_limit(PATIENCE), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-                    warnings.simplefilter("ignore")
-                    word = tried(f, ways)
-            except (TooSlow, KeyboardInterrupt):
-                word = "slow"
-            except MemoryError:
-                word = "too large"
-            except at.Error as error:
-                word = f"not compiled: {error.code}"
-            except Exception as error:  # noqa: BLE001  finding those is the purpose
-                word = f"WRONG {type(error).__name__}: {error}"[:600]
-            print(json.dumps([name, word]), flush=True)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.portable.corpus", description=__doc__)
     parser.add_argument("--jobs", type=int, default=1)
@@ -173,30 +149,14 @@ def main() -> int:
     missing = {w for w, there in (("clang", shutil.which("clang")), ("cuda", os.environ.get("ATOLL_TEST_CUDA"))) if not there}
     known = [w for w in WAYS if w not in missing]
     parser.add_argument("--ways", type=lambda text: text.split(","), default=known)  # one word, because some begin with a dash
-    parser.add_argument("--part", type=int)
+    parser.add_argument("--till", type=float)
     options = parser.parse_args()
-    if options.part is not None:
-        share(options.part, options.jobs, options.seconds, options.only, options.ways)
+    if options.till is not None:
+        bounded()
+        answer(lambda f: tried(f, options.ways), options.till, PATIENCE)
         return 0
-    command = [sys.executable, "-W", "ignore", "-m", "tests.portable.corpus", "--jobs", str(options.jobs), "--seconds", str(options.seconds)]
-    command += [f"--ways={','.join(options.ways)}", *(["--only", *options.only] if options.only else [])]
-    running = [subprocess.Popen([*command, "--part", str(k)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) for k in range(options.jobs)]
-    words: Counter[str] = Counter()
-    wrong = []
-    for process in running:
-        text = process.communicate()[0]
-        for line in text.splitlines():
-            if line.startswith("["):
-                name, word = json.loads(line)
-                words[word.split(" at size")[0].split(":")[0]] += 1
-                if word.startswith("WRONG"):
-                    wrong.append((name, word))
-        if process.returncode:
-            wrong.append((f"part that ended after {text.splitlines()[-1:]}", f"WRONG exit {process.returncode}"))
-    for name, word in wrong:
-        print(f"{name}: {word}")
-    print(f"{sum(words.values())} functions, {', '.join(options.ways)}:", ", ".join(f"{word} {count}" for word, count in words.most_common()))
-    return 1 if wrong else 0
+    command = [sys.executable, "-W", "ignore", "-m", "tests.portable.corpus", "--till", str(time.time() + options.seconds), f"--ways={','.join(options.ways)}"]
+    return told(ask(command, modules(options.only), options.jobs), f"by {', '.join(options.ways)}")
 
 
 if __name__ == "__main__":

@@ -119,25 +119,17 @@ def test_the_corpus_is_asked_in_all_ways(gpu, monkeypatch):
     from tests.portable import corpus
 
     monkeypatch.setenv("ATOLL_TEST_CUDA", gpu)
-    asked, shared = [], []
-
-    class Process:
-        returncode = 0
-
-        def __init__(self, command, **_):
-            asked.append(command)
-
-        def communicate(self):
-            return "", None
-
-    monkeypatch.setattr(corpus.subprocess, "Popen", Process)
-    monkeypatch.setattr(corpus, "share", lambda *given: shared.append(given))
+    asked, ways = [], []
+    monkeypatch.setattr(corpus, "ask", lambda command, names, jobs: asked.append(command) or {})
+    monkeypatch.setattr(corpus, "tried", lambda f, given: ways.append(given))
+    monkeypatch.setattr(corpus, "answer", lambda each, till, patience: each(None))
+    monkeypatch.setattr(corpus, "bounded", lambda: None)
     monkeypatch.setattr("sys.argv", ["corpus"])
     assert corpus.main() == 0
     (command,) = asked
     monkeypatch.setattr("sys.argv", ["corpus", *command[command.index("tests.portable.corpus") + 1 :]])
     assert corpus.main() == 0
-    assert shared[0][-1] == [w for w in WAYS if (w != "clang" or corpus.shutil.which("clang")) and (w != "cuda" or gpu)] and "-O1" in shared[0][-1]
+    assert ways == [[w for w in WAYS if (w != "clang" or corpus.shutil.which("clang")) and (w != "cuda" or gpu)]] and "-O1" in ways[0]
 
 
 @pytest.mark.parametrize("seed", [0, 2, 7])
