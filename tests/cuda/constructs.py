@@ -626,6 +626,19 @@ def tried(name: str, target: str = "cuda-emulated", sizes: tuple[int, ...] = SIZ
     return ""
 
 
+def errors_of(f: at.Function, target: str, size: int = 6) -> tuple[str, str]:
+    """What a wrong function says on the CPU and on a target; "" where it says nothing."""
+    x, c = np.linspace(1.0, 2.0, size), np.array([1, 2, 9, 3, 11, 0])[:size]
+    told = []
+    for call in (f, f.on(target)):
+        try:
+            call(x, c)
+            told.append("")
+        except at.Error as error:
+            told.append(str(error))
+    return told[0], told[1]
+
+
 def main() -> int:
     from tests.cuda import mixed, unlike  # whose rows are run too
     from tests.cuda.constructs import ROWS, tried
@@ -657,7 +670,13 @@ def main() -> int:
             if wrong:
                 bad += 1
                 print(f"{name} (order {order}): {wrong}", flush=True)
-    print(f"{len(names)} programs, {bad} wrong")
+    wrongs = [what for what in unlike.WRONG if given.only in what][part::parts]
+    for what in wrongs:
+        cpu, there = errors_of(unlike.made("f", *unlike.WRONG[what]), given.target)
+        if cpu != there or not cpu:
+            bad += 1
+            print(f"{what}: {there or 'no error'} instead of {cpu or 'an error'}", flush=True)
+    print(f"{len(names)} programs and {len(wrongs)} wrong ones, {bad} not as they are meant")
     return 1 if bad else 0
 
 

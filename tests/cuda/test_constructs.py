@@ -9,7 +9,7 @@ import pytest
 
 import atoll as at
 from tests.cuda import mixed, unlike
-from tests.cuda.constructs import ROWS, tried
+from tests.cuda.constructs import ROWS, errors_of, tried
 
 assert mixed.TEXTS and unlike.TEXTS  # whose rows are there too
 EVERY = 16  # so many-th of them is in `make test`
@@ -38,25 +38,14 @@ WRONG = {
 def test_errors_name_their_line(what):
     """The same text as on the CPU: code, line, caret and values."""
     text, code = WRONG[what]
-    told = errors(at.fn(source=HEAD + text), 1 if what == "a size" else 6)
-    assert told[0] == told[1] and (not code or code in told[0])
+    cpu, there = errors_of(at.fn(source=HEAD + text), "cuda-emulated", 1 if what == "a size" else 6)
+    assert cpu == there != "" and code in cpu
 
 
 @pytest.mark.parametrize("what", [what if n % 4 == 0 else pytest.param(what, marks=pytest.mark.long) for n, what in enumerate(unlike.WRONG)])
 def test_errors_of_strangers_name_their_line(what):
-    told = errors(unlike.made("f", *unlike.WRONG[what]), 6)
-    assert told[0] == told[1] and re.search(r"<atoll source \d+>:\d+|line \d+", told[0]) is not None, told
-
-
-def errors(f, size):
-    """What a function says on the CPU and by the emulation."""
-    x, c = np.linspace(1.0, 2.0, size), np.array([1, 2, 9, 3, 11, 0])[:size]
-    told = []
-    for call in (f, f.on("cuda-emulated")):
-        with pytest.raises(at.Error) as caught:
-            call(x, c)
-        told.append(str(caught.value))
-    return told
+    cpu, there = errors_of(unlike.made("f", *unlike.WRONG[what]), "cuda-emulated")
+    assert cpu == there and re.search(r"<atoll source \d+>:\d+|line \d+", cpu) is not None, (cpu, there)
 
 
 REFUSED = {

@@ -7,7 +7,7 @@ import os
 
 from bench.gpu.page import merged
 from bench.gpu.run import ENDED, again
-from tests.cuda.on_gpu import Parts
+from tests.cuda.on_gpu import PARTS, Parts, shared_out
 
 
 def test_parts_end_in_time(tmp_path):
@@ -20,6 +20,11 @@ def test_parts_end_in_time(tmp_path):
     assert parts.ended == {"poem": "right", "server": "ran out of time", "bench": "exit 1"}
     report = (tmp_path / "report.txt").read_text()
     assert "Beautiful is better than ugly" in report and "== server: ran out of time" in report and "no_such_module" in (tmp_path / "bench.txt").read_text()
+
+
+def test_cores_are_shared_out():
+    assert shared_out(16, PARTS) == 4 and shared_out(16, ("portable", "constructs")) == 15 and shared_out(16, ("corpus", "tests", "large", "fuzz")) == 7 and shared_out(2, PARTS) == 1
+    assert shared_out(16, ("bench",)) == 16
 
 
 def _row(kernel, numbers, **more):
