@@ -107,7 +107,7 @@ def main() -> int:
         "large": ["tests.cuda.large", "--target", "cuda", "--scale", "8"],
         "constructs": ["tests.cuda.constructs", "--target", "cuda"],
         "corpus": ["tests.cuda.corpus", "--target", "cuda", "--jobs", str(jobs), "--seconds", f"{left:.0f}", "--backwards"],
-        "portable": ["tests.portable.corpus", "--jobs", str(jobs), "--seconds", f"{enough:.0f}", "--ways=-O1,cuda"],
+        "portable": ["tests.portable.corpus", "--jobs", str(jobs), "--seconds", f"{enough:.0f}", "--ways=as usual,cuda"],
         **{f"fuzz{job}": ["tests.fuzz", "--stages", "interpret,cuda", "--seeds", f"{5790000000 + 100000 * job}:{5790000000 + 100000 * (job + 1)}", "--time", f"{left:.0f}"] for job in range(jobs)},
     }
     running = {name: parts.begin(name, *command) for name, command in commands.items() if name.rstrip("0123456789") in options.parts}
