@@ -44,6 +44,9 @@ from atoll.types.types import (
 _INSTEAD_OF_METHODS = {
     **dict.fromkeys(("append", "extend", "insert"), "an array has a fixed size; build it at once, [e for i in range(n)], or join parts with concat(a, [x])"),
     **dict.fromkeys(("pop", "remove"), "an array has a fixed size; take a slice such as a[:-1], or filter(p, a)"),
+    "reverse": "take it backwards: a = a[::-1]",
+    "index": "the first place is argmax(a == v); test v in a before",
+    "count": "write np.count_nonzero(a == v)",
 }
 
 

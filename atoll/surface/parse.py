@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from copy import copy, deepcopy
+from typing import Any, NoReturn
 
 from atoll.errors import Source, Span, fail
 from atoll.surface import syntax as s
@@ -57,9 +59,9 @@ _REFUSED: dict[str, tuple[str, str]] = {
     "DictComp": ("a dictionary comprehension", "build arrays of keys and of values"),
     "Set": ("a set", "use an array"),
     "SetComp": ("a set comprehension", "build an array with [...]"),
-    "Starred": ("`*`", "write the items out"),
-    "In": ("`in`", "use any(x == item for item in xs)"),
-    "NotIn": ("`not in`", "use not any(x == item for item in xs)"),
+    "Starred": ("`*`", "write the items out; a list joins arrays: [*x, *y]"),
+    "In": ("`in` in a chain", "use `and`: v in xs and v > 0"),
+    "NotIn": ("`not in` in a chain", "use `and`: v not in xs and v > 0"),
     "Is": ("`is`", "use `==`, or `match` for the cases of a union"),
     "IsNot": ("`is not`", "use `!=`, or `match` for the cases of a union"),
     "MatchStar": ("`*` in a pattern", "arrays are taken apart by indexing and slices"),
@@ -82,7 +84,7 @@ class Parser:
             self.source, line, column, getattr(node, "end_lineno", None) or line, getattr(node, "end_col_offset", None) or column
         )
 
-    def refuse(self, node: ast.AST, what: str | None = None, instead: str | None = None) -> None:
+    def refuse(self, node: ast.AST, what: str | None = None, instead: str | None = None) -> NoReturn:
         name = type(node).__name__
         words = _REFUSED.get(name, (f"this use of {name}", "see docs/reference.md for what a body may contain"))
         if isinstance(node, ast.Dict) and not node.keys:  # one that is filled later
@@ -155,11 +157,13 @@ class Parser:
         return Fixed(parser.source, parser.where)
 
     def body(self, nodes: Sequence[ast.stmt]) -> tuple[s.Stmt, ...]:
-        return tuple(self.stmt(node) for node in nodes)
+        return tuple(self.stmt(part) for node in nodes for part in with_names_bound(node))
 
     def stmt(self, node: ast.stmt) -> s.Stmt:
         span = self.span(node)
         match node:
+            case ast.Assign(targets=[ast.Tuple(elts=items) | ast.List(elts=items)], value=value) if any(isinstance(i, ast.Starred) for i in items):
+                return self.stmt(ast.copy_location(self.without_star(node, items, value), node))
             case ast.Assign(targets=targets, value=value):
                 return s.Assign(tuple(self.target(t) for t in targets), self.expr(value), span=span)
             case ast.AnnAssign(target=target, annotation=annotation, value=value):
@@ -194,7 +198,30 @@ class Parser:
                     self.refuse(node.decorator_list[0], "a decorator on an inner function", "remove it")
                 return self.function(node)
         self.refuse(node)
-        raise AssertionError
+
+    def without_star(self, node: ast.stmt, items: list[ast.expr], value: ast.expr) -> ast.Assign:
+        """`a, *b, c = x` is `a, b, c = x[0], x[1:-1], x[-1]`; of items that are written out, b is the list of those in the middle."""
+        stars = [k for k, item in enumerate(items) if isinstance(item, ast.Starred)]
+        before, after = stars[0], len(items) - stars[0] - 1
+        plain: list[ast.expr] = [item.value if isinstance(item, ast.Starred) else item for item in items]
+        if isinstance(value, (ast.Tuple, ast.List)) and not any(isinstance(part, ast.Starred) for part in value.elts):
+            if len(value.elts) <= before + after:
+                self.refuse(node, f"a value with {len(value.elts)} items for {len(items)} names", "give every name an item, and the one with `*` at least one")
+            middle = value.elts[before : len(value.elts) - after]
+            parts: list[ast.expr] = [*value.elts[:before], ast.copy_location(ast.List(middle, ast.Load()), value), *value.elts[len(value.elts) - after :]]
+        elif isinstance(value, ast.Name):
+            low = ast.Constant(before) if before else None
+            high = ast.UnaryOp(ast.USub(), ast.Constant(after)) if after else None
+            places: list[ast.expr] = [*map(ast.Constant, range(before)), ast.Slice(low, high), *(ast.UnaryOp(ast.USub(), ast.Constant(k)) for k in range(after, 0, -1))]
+            parts = [ast.Subscript(value, place, ast.Load()) for place in places]
+        else:
+            self.refuse(node, "`*` beside a value without a name", "bind the value to a name first: x = ...; first, *rest = x")
+        for part in [*parts]:
+            for inside in ast.walk(part):
+                if not hasattr(inside, "lineno"):
+                    ast.copy_location(inside, node)
+        pair = ast.copy_location(ast.Tuple(parts, ast.Load()), value)
+        return ast.Assign([ast.copy_location(ast.Tuple(plain, ast.Store()), node)], pair)
 
     def target(self, node: ast.expr) -> s.Target:
         span = self.span(node)
@@ -212,7 +239,6 @@ class Parser:
             case ast.Starred():
                 self.refuse(node, "`*` in a target", "take the parts by index and slice: first, rest = x[0], x[1:]")
         self.refuse(node)
-        raise AssertionError
 
     def case(self, node: ast.match_case) -> s.Case:
         guard = None if node.guard is None else self.expr(node.guard)
@@ -239,7 +265,6 @@ class Parser:
             case ast.MatchSequence(patterns=patterns):
                 return s.TuplePattern(tuple(self.pattern(p) for p in patterns), span=span)
         self.refuse(node)
-        raise AssertionError
 
     # -- expressions
 
@@ -263,6 +288,10 @@ class Parser:
                 for keyword in keywords:
                     if keyword.arg is None:
                         self.refuse(keyword.value, "`**`", "write the keyword arguments out")
+                for arg in args:
+                    if isinstance(arg, ast.Starred):
+                        pairs = isinstance(fn, ast.Name) and fn.id == "zip"
+                        self.refuse(arg, "`*` in a call", "unzip(pairs) gives the arrays" if pairs else "write the arguments out")
                 named = tuple((str(k.arg), self.expr(k.value)) for k in keywords)
                 return s.Call(self.expr(fn), self.exprs(args), named, span=span)
             case ast.BinOp(op=op, left=left, right=right):
@@ -273,6 +302,10 @@ class Parser:
                 return s.BoolOp("and" if isinstance(op, ast.And) else "or", self.exprs(values), span=span)
             case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[ast.Tuple() | ast.List() | ast.Set() as among]) if _listed(left, among.elts):
                 return self.one_of(left, among.elts, isinstance(op, ast.NotIn), span)
+            case ast.Compare(left=left, ops=[ast.In() | ast.NotIn() as op], comparators=[among]):
+                listed = s.ListDisplay(self.exprs(among.elts), span=self.span(among)) if isinstance(among, (ast.Tuple, ast.Set)) else self.expr(among)
+                found = s.Call(s.Attr(s.Compare(self.expr(left), (("==", listed),), span=span), "any", span=span), (), (), span=span)
+                return s.Unary("not", found, span=span) if isinstance(op, ast.NotIn) else found  # as NumPy: (x == v).any()
             case ast.Compare(left=left, ops=ops, comparators=comparators):
                 for relation in ops:
                     if type(relation) not in _COMPARE:
@@ -298,7 +331,6 @@ class Parser:
             case ast.JoinedStr(values=values):
                 return s.Text(tuple(self.text_part(v) for v in values), span=span)
         self.refuse(node)
-        raise AssertionError
 
     def constant(self, node: ast.Constant, value: object) -> s.Expr:
         span = self.span(node)
@@ -361,6 +393,63 @@ class Parser:
                 self.refuse(node, "a computed format", "write the format out")
             spec = "".join(str(v.value) for v in node.format_spec.values if isinstance(v, ast.Constant))
         return (self.expr(node.value), spec)
+
+
+def with_names_bound(node: ast.stmt) -> list[ast.stmt]:
+    """`if (y := f(x)) > 0:` with `y = f(x)` on a line of its own before it; a `while` has it there, so that y is bound, and at the head of each of its rounds."""
+    if isinstance(node, ast.While):
+        found = _bound_here(node.test)
+        if not found or node.orelse:
+            return [node]
+        leave = ast.If(ast.UnaryOp(ast.Not(), _unbound(node.test)), [ast.Break()], [])
+        first, asked = [_line(n) for n in found], [*(_line(n) for n in found), leave]
+        return [*first, ast.copy_location(ast.While(_placed(ast.Constant(True), node.test), [_placed(part, node.test) for part in asked] + node.body, []), node)]
+    field = "test" if isinstance(node, (ast.If, ast.Assert)) else "value" if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign, ast.Expr)) else ""
+    held: ast.expr | None = getattr(node, field, None)
+    found = _bound_here(held) if held is not None else []
+    if held is None or not found:
+        return [node]
+    again = copy(node)
+    setattr(again, field, _unbound(held))
+    return [*(_placed(_line(n), n) for n in found), again]
+
+
+def _bound_here(test: ast.expr) -> list[ast.NamedExpr]:
+    """The names that `:=` binds whatever the values are, in order; none where one is bound under a condition, or is read before that."""
+    found = [n for n in ast.walk(test) if isinstance(n, ast.NamedExpr)]
+    lazy = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp)
+    for part in ast.walk(test):
+        later = part.values[1:] if isinstance(part, ast.BoolOp) else list(ast.iter_child_nodes(part)) if isinstance(part, lazy) else part.comparators[1:] if isinstance(part, ast.Compare) else []
+        if any(isinstance(n, ast.NamedExpr) for expr in later for n in ast.walk(expr)):
+            return []
+    found.sort(key=lambda n: (n.lineno, n.col_offset))
+    for bound in found:
+        here = (bound.lineno, bound.col_offset)
+        if any(isinstance(n, ast.Name) and n.id == bound.target.id and (n.lineno, n.col_offset) < here for n in ast.walk(test)):
+            return []
+    inside = any(n is not bound and isinstance(n, ast.NamedExpr) for bound in found for n in ast.walk(bound))
+    return [] if inside or len({n.target.id for n in found}) != len(found) else found
+
+
+def _line(bound: ast.NamedExpr) -> ast.stmt:
+    return ast.copy_location(ast.Assign([bound.target], bound.value), bound)
+
+
+def _unbound(test: ast.expr) -> ast.expr:
+    class Named(ast.NodeTransformer):
+        def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.expr:
+            return ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+
+    found: ast.expr = Named().visit(deepcopy(test))
+    return found
+
+
+def _placed(node: ast.stmt | ast.expr, where: ast.AST) -> Any:
+    """The node and what is in it, where the text has no place for them, at another's place."""
+    for part in ast.walk(node):
+        if isinstance(part, (ast.expr, ast.stmt)) and not hasattr(part, "lineno"):
+            ast.copy_location(part, where)
+    return node
 
 
 def _listed(left: ast.expr, items: Sequence[ast.expr]) -> bool:

@@ -71,7 +71,7 @@ def test_gradient() -> None:
         ("return [*x, *a]", "E0202: the parts of [...] have different types: f64 and f64[m]"),
         ("return [*x, a]", "E0202"),
         ("return (*x, 1.0)", "E0101: `*` is not part of Atoll"),
-        ("first, *rest = x\n    return first", "E0101: `*` in a target is not part of Atoll"),
+        ("first, *rest = x + 1.0\n    return first", "E0101: `*` beside a value without a name is not part of Atoll"),
     ],
 )
 def test_refused(body: str, said: str) -> None:

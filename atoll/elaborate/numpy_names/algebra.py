@@ -37,13 +37,13 @@ def contracted(c: Call, a: Value, b: Value, axes_a: list[int], axes_b: list[int]
 
 
 def _product(f: Callable[..., Value]) -> Callable[..., Any]:
-    """A product of two arrays in NumPy's common type; of bools it tells whether any pair is true."""
+    """A product of two arrays in NumPy's common type, small integers too, which wrap around; of bools it tells whether any pair is true."""
 
     @wraps(f)
     def handler(c: Call, a: Any, b: Any, *args: Any, **keywords: Any) -> Value:
         x, y = c.promoted([c.value(a), c.value(b)])
         if c.dtype_of(x) is not BOOL:
-            return f(c, x, y, *args, **keywords)
+            return c.as_narrow(f(c, x, y, *args, **keywords), c.dtype_of(x))
         counted = f(c, c.convert(x, I64), c.convert(y, I64), *args, **keywords)
         return c.op("!=", c.el.bind(counted), 0)
 
@@ -84,6 +84,7 @@ def _vecmat(c: Call, x1: Any, x2: Any) -> Value:
     return _matvec(c, c.moved(y, [*range(count - 2), count - 1, count - 2]), x)
 
 
+@_product
 def _vdot(c: Call, a: Any, b: Any) -> Value:
     x, y = c.flat(c.value(a)), c.flat(c.value(b))
     if c.dtype_of(x).is_complex:
@@ -91,6 +92,7 @@ def _vdot(c: Call, a: Any, b: Any) -> Value:
     return c.builtin("dot", x, y)
 
 
+@_product
 def _vecdot(c: Call, x1: Any, x2: Any, *, axis: Any = -1) -> Value:
     x, y = c.array(x1), c.array(x2)
     if c.dtype_of(x).is_complex:
@@ -207,7 +209,10 @@ def _gradient(c: Call, f: Any, *varargs: Any, axis: Any = None, edge_order: Any 
 
 
 def _trapezoid(c: Call, y: Any, x: Any = None, dx: Any = 1.0, axis: Any = -1) -> Value:
-    f = c.floats(c.array(y))
+    f = c.array(y)
+    if c.dtype_of(f) is BOOL:  # NumPy adds bools as bools there
+        c.wrong(f, "numbers")
+    f = c.floats(f)
     k = c.axis(axis, rank(f.type))
     moved = c.last(f, [k])
     if c.none(x):
@@ -268,7 +273,7 @@ def convolved(c: Call, x: Value, y: Value, kind: str) -> Value:
 
 
 def _correlate(c: Call, a: Any, v: Any, mode: Any = "valid") -> Value:
-    x, y = c.vector(a), c.vector(v)
+    x, y = c.promoted([c.vector(a), c.vector(v)])
     kind = c.text(mode, "mode")
     if kind not in _CONVOLVE:
         c.refuse(f'mode="{kind}"', f"choose one of {', '.join(_CONVOLVE)}")

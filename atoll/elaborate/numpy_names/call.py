@@ -59,7 +59,8 @@ class Call:
 
     def wrong(self, found: Value | str, expected: str) -> NoReturn:
         shown = found if isinstance(found, str) else self.el.show(found.type)
-        self.el.fail("E0266", self.span, name=self.name, expected=expected, found=shown)
+        help_ = "give it what it takes, or convert: i64(x)" if "integers" in expected else None
+        self.el.fail("E0266", self.span, name=self.name, expected=expected, found=shown, help=help_)
 
     # -- arguments
 
@@ -99,9 +100,11 @@ class Call:
             self.wrong(found, "an array with one axis")
         return found
 
-    def integers(self, entity: Any) -> Value:
-        """An integer or an array of them, as i64 or indices."""
+    def integers(self, entity: Any, bools: bool = False) -> Value:
+        """An integer or an array of them, as i64 or indices; bools too where they are numbers for NumPy."""
         found = self.value(entity)
+        if bools and self.dtype_of(found) is BOOL:
+            return self.convert(found, I64)
         if self.dtype_of(found) is BOOL or not self.dtype_of(found).is_integer:
             self.wrong(found, "integers")
         return found if isinstance(shape_of(found.type)[1], Index) else self.convert(found, I64)
@@ -260,8 +263,8 @@ class Call:
             axes = [count - 1]
         else:
             axes = sorted(self.axes(axis, count))
-        if count == 0:
-            return f(self.flat(value))
+        if not axes:  # of no axis: of every element by itself
+            return lift(self.el, [self.new_axis(value, count)], [1], lambda xs: f(self.el.bind(xs[0])), self.span, self.name) if count else f(self.flat(value))
         moved = self.flat(self.last(value, axes), len(axes))
         result = lift(self.el, [moved], [1], lambda xs: f(self.el.bind(xs[0])), self.span, self.name)
         if keep:
@@ -346,6 +349,10 @@ class Call:
         dtype = self.dtype_of(value)
         wanted = DTYPES["f64"] if dtype.name == "f32" else DTYPES["c128"] if dtype.name == "c64" else I64 if dtype.kind == "i" else dtype
         return self.convert(value, wanted)
+
+    def as_narrow(self, value: Value, dtype: DType) -> Value:
+        """A sum of small integers in their own type, around which NumPy's products wrap; sums are of 64 bits here."""
+        return self.convert(value, dtype) if dtype.is_integer and self.dtype_of(value) is not dtype else value
 
     def floats(self, value: Value) -> Value:
         """Floats or complex numbers; integers and bools become f64."""

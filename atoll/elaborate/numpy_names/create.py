@@ -232,6 +232,8 @@ def _diag(c: Call, v: Any, k: Any = 0) -> Value:
 
 def _diagflat(c: Call, v: Any, k: Any = 0) -> Value:
     x = c.flat(c.value(v))
+    if c.dtype_of(x) is BOOL:
+        return c.op("!=", _diagflat(c, c.convert(x, I64), k), 0)
     shift = c.integer(k, "k")
     size = c.shape(x)[0] + abs(shift)
     found: Value = c.library("create.on_diagonal", x, shift, c.count(size))
@@ -263,6 +265,8 @@ def _fill_diagonal(c: Call, a: Any, val: Any) -> Value:
 
 def _vander(c: Call, x: Any, N: Any = None, increasing: Any = False) -> Value:
     v = c.wide(c.vector(x))
+    if c.dtype_of(v) is BOOL or c.dtype_of(v).is_integer:
+        v = c.convert(v, DTYPES["f64"] if c.dtype_of(v).name == "u64" else I64)
     count = c.shape(v)[0] if N is None or c.none(N) else c.size(N)
     c.el.require(count, c.span.text() or c.name, c.span)
     where = "create.powers_up" if c.flag(increasing, "increasing") else "create.powers_down"

@@ -41,7 +41,7 @@ def einsum(c: Call, subscripts: Any, *operands: Any, optimize: Any = True) -> Va
     if truths:  # of bools: whether any of the products is true
         values = [c.convert(value, I64) for value in values]
     found = contract(c, [Operand(letters, value) for letters, value in zip(inputs, values, strict=True)], output)
-    return c.op("!=", c.el.bind(found), 0) if truths else found
+    return c.op("!=", c.el.bind(found), 0) if truths else c.as_narrow(found, c.dtype_of(values[0]))
 
 
 def _parse(c: Call, text: str, values: list[Value]) -> tuple[list[str], str]:

@@ -20,7 +20,7 @@ from atoll.elaborate.numpy_names.create import _shorter
 from atoll.elaborate.numpy_names.einsum import Operand, contract
 from atoll.elaborate.numpy_names.places import together
 from atoll.sizes import Poly, poly
-from atoll.types.dtypes import DTYPES
+from atoll.types.dtypes import BOOL, DTYPES
 from atoll.types.types import rank
 
 F64 = DTYPES["f64"]
@@ -212,6 +212,8 @@ def _matrix_power(c: Call, a: Any, n: Any) -> Value:
     sizes = c.shape(x)
     if rank(x.type) != 2:
         c.wrong(x, "one matrix")
+    if c.dtype_of(x) is BOOL:
+        c.wrong(x, "numbers")
     c.same(sizes[0], sizes[1])
     if power < 0:
         x, power = c.el.bind(_square("inverse")(c, x)), -power

@@ -35,7 +35,7 @@ NAMES: frozenset[str] = frozenset(
     linalg.tensordot linalg.trace linalg.vecdot linalg.vector_norm logical_and.accumulate logical_and.reduce logical_or.accumulate
     logical_or.reduce math.comb math.degrees math.dist math.factorial math.fsum math.gcd math.isclose math.isqrt math.lcm math.log math.perm
     math.radians maximum.accumulate maximum.at maximum.reduce minimum.accumulate minimum.at minimum.reduce multiply.accumulate multiply.at
-    multiply.reduce bitwise_and.reduce bitwise_or.reduce bitwise_xor.reduce gcd.reduce lcm.reduce logical_xor.reduce python.divmod python.list
+    multiply.reduce subtract.at bitwise_and.reduce bitwise_or.reduce bitwise_xor.reduce gcd.reduce lcm.reduce logical_xor.reduce python.divmod python.list
     python.ord
     """.split()
 ) | {f"{name}.outer" for name in _OUTER}
@@ -43,7 +43,7 @@ NAMES: frozenset[str] = frozenset(
 NUMPYS: frozenset[str] = frozenset("fabs fmod rint".split())
 """Names the language has too, whose element types are others in NumPy."""
 
-STATEMENTS: frozenset[str] = frozenset("add.at copyto fill_diagonal maximum.at minimum.at multiply.at put put_along_axis putmask".split())
+STATEMENTS: frozenset[str] = frozenset("add.at copyto fill_diagonal maximum.at minimum.at multiply.at put put_along_axis putmask subtract.at".split())
 """What NumPy does in place: a statement of its own that gives its first argument a new value."""
 
 _DOTTED_ONLY = frozenset({"poly"})  # too short a word to be taken from everybody

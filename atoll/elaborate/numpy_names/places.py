@@ -148,7 +148,7 @@ def _copyto(c: Call, dst: Any, src: Any, *, where: Any = None) -> Value:
 
 
 def _choose(c: Call, a: Any, choices: Any) -> Value:
-    i, options = c.integers(a), [c.value(part) for part in c.parts(choices)]
+    i, options = c.integers(a, bools=True), [c.value(part) for part in c.parts(choices)]
 
     def one(xs: list[Value]) -> Value:
         return c.builtin("gather", c.el.bind(array_of(c.el, xs[1:], c.span)), xs[0])
@@ -166,7 +166,7 @@ def _unravel_index(c: Call, indices: Any, shape: Any) -> Value:
     return c.tuple([rest, *found])
 
 
-def _ravel_multi_index(c: Call, multi_index: Any, dims: Any, mode: Any = "raise") -> Value:
+def ravel_multi_index(c: Call, multi_index: Any, dims: Any, mode: Any = "raise") -> Value:
     parts, sizes = [c.integers(p) for p in c.parts(multi_index)], c.sizes(dims)
     if len(parts) != len(sizes):
         c.refuse("a different number of indices and sizes", "give one index for each axis")
@@ -338,7 +338,7 @@ def _isin(c: Call, element: Any, test_elements: Any, assume_unique: Any = False,
 
 
 def _bincount(c: Call, x: Any, weights: Any = None, minlength: Any = 0) -> Value:
-    i = c.plain(c.integers(c.vector(x)))
+    i = c.plain(c.integers(c.vector(x), bools=True))
     if c.none(weights):
         found: Value = c.whole("search.bincount", i, c.value(minlength))
         return found
@@ -412,7 +412,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "copyto": _copyto,
     "choose": _choose,
     "unravel_index": _unravel_index,
-    "ravel_multi_index": _ravel_multi_index,
+    "ravel_multi_index": ravel_multi_index,
     "ix_": _ix,
     "sort": _sort,
     "argsort": _argsort,

@@ -11,6 +11,7 @@ from atoll.elaborate.namespace import literal
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.ufuncs import MATH
 from atoll.types.dtypes import DTYPES
+from atoll.types.types import rank
 
 I64 = DTYPES["i64"]
 
@@ -88,6 +89,19 @@ def _ord(c: Call, character: Any) -> Value:
     return literal(ord(parts[0]))
 
 
+def _bits(name: str) -> Callable[..., Any]:
+    """k.bit_length(), k.bit_count(): of one integer."""
+
+    def handler(c: Call, k: Any) -> Value:
+        number = c.integers(k)
+        if rank(number.type):
+            c.wrong(number, "one of the integers")
+        found: Value = c.library(f"mathematics.{name}", number)
+        return c.convert(c.el.bind(found), I64)
+
+    return handler
+
+
 def _fill(c: Call, a: Any, value: Any) -> Value:
     x = c.array(a)
     return c.filled(c.shape(x), c.el.bind(c.convert(c.value(value), c.dtype_of(x))))
@@ -110,4 +124,6 @@ WORDS: dict[str, Callable[..., Any]] = {
     "python.divmod": _divmod,
     "python.ord": _ord,
     ".fill": _fill,
+    ".bit_length": _bits("bit_length"),
+    ".bit_count": _bits("bit_count"),
 }

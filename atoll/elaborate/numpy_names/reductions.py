@@ -54,13 +54,15 @@ def _total(builtin: str, neutral: float) -> Callable[..., Any]:
 def _extreme(builtin: str) -> Callable[..., Any]:
     def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
         x = c.value(a)
+        first = None if c.none(initial) else c.value(initial)
+        if first is not None and c.dtype_of(x) is BOOL:
+            first = c.el.bind(_truth(c, first))
         if not c.none(where):
-            if c.none(initial):
+            if first is None:
                 c.refuse("where= without initial=", "say what the result is where nothing counts: initial=...")
-            x = _masked(c, x, where, c.value(initial))
-        if c.none(initial):
+            x = _masked(c, x, where, first)
+        if first is None:
             return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
-        first = c.value(initial)
         least = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v, default=c.el.bind(convert(c.el, first, c.dtype_of(x), c.span))))
         return nary_math(c.el, builtin, [least, first], c.span, c.name)
 

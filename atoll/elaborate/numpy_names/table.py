@@ -45,7 +45,7 @@ METHODS: dict[str, str] = {
         for name in """sum prod max min mean any all argmax argmin var std cumsum cumprod ravel swapaxes squeeze repeat take
         argsort partition argpartition nonzero searchsorted diagonal trace dot clip round astype copy choose put sort conj conjugate""".split()
     },
-    **{name: f".{name}" for name in ("reshape", "flatten", "transpose", "tolist", "view", "item", "fill", "compress")},
+    **{name: f".{name}" for name in ("reshape", "flatten", "transpose", "tolist", "view", "item", "fill", "compress", "bit_length", "bit_count")},
 }
 """Methods of arrays: the name whose first argument is the array."""
 
@@ -57,6 +57,9 @@ def _parameters(key: str) -> inspect.Signature:
 
 def apply_word(el: Elaborator, word: en.Word, args: tuple[Any, ...], keywords: dict[str, Any], span: Span, alone: bool = False) -> Any:
     """The application of a name with NumPy's meaning; `alone` where it is a statement, as what works in place must be."""
+    if "dtype" in keywords and word.key in ufuncs.TYPED:
+        args = ufuncs.typed(Call(el, word, span), word.key, args, keywords["dtype"])
+        keywords = {key: value for key, value in keywords.items() if key != "dtype"}
     check_parameters(el, word, _parameters(word.key), args, keywords, span)
     if not alone and works_in_place(word):
         el.fail("E0265", span, name=word.name, what="its value, which is None in NumPy,", help=f"write it as a statement of its own: {span.text() or word.name}")

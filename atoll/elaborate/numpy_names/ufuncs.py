@@ -11,13 +11,15 @@ from typing import Any
 
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import binary, invert, nary_math, negate, unary_math
+from atoll.elaborate.broadcasting import stretched
 from atoll.elaborate.calls import apply
 from atoll.elaborate.entities import Value
 from atoll.elaborate.numpy_names.call import Call
-from atoll.elaborate.numpy_names.places import places, together
+from atoll.elaborate.numpy_names.places import places, ravel_multi_index, together
 from atoll.elaborate.numpy_names.reductions import WORDS as reductions
+from atoll.elaborate.numpy_names.shapes import reshaped
 from atoll.types.dtypes import BOOL, DTYPES
-from atoll.types.types import rank
+from atoll.types.types import Tuple, rank
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]
 
@@ -75,6 +77,8 @@ def _function(prim: str) -> Callable[..., Any]:
 
 def _fmod(c: Call, x1: Any, x2: Any) -> Value:
     a, b = meeting(c, x1, x2)
+    if {c.dtype_of(a) is BOOL, c.dtype_of(b) is BOOL} == {True, False}:  # a bool beside an integer is one
+        a, b = (c.convert(v, I64) if c.dtype_of(v) is BOOL else v for v in (a, b))
     if all(c.dtype_of(v).is_integer and c.dtype_of(v) is not BOOL for v in (a, b)):
         found: Value = c.library("mathematics.integer_fmod", *together(c, a, b))
         return found
@@ -158,7 +162,7 @@ def _round(c: Call, a: Any, decimals: Any = 0) -> Value:
         c.wrong(x, "numbers that can be rounded")
     if dtype.is_integer and places < 0:
         found: Value = c.library("mathematics.round_integer", x, 10**-places)
-        return found
+        return c.as_narrow(found, dtype)
     if dtype.is_integer:
         return x
     if dtype.is_complex:
@@ -356,7 +360,7 @@ def _divided(name: str) -> Callable[..., Any]:
         for value in (a, b):
             if not c.dtype_of(value).is_integer or c.dtype_of(value) is BOOL:
                 c.wrong(value, "integers")
-        found: Value = c.library(f"mathematics.{name}", a, b)
+        found: Value = c.library(f"mathematics.{name}", *together(c, a, b))
         return found
 
     return handler
@@ -364,16 +368,41 @@ def _divided(name: str) -> Callable[..., Any]:
 
 # -- methods of ufuncs
 
+def _fix(c: Call, x: Any) -> Value:
+    value = c.value(x)
+    found: Value = value if c.dtype_of(value).is_integer or c.dtype_of(value) is BOOL else c.library("mathematics.fix", value)
+    return found
+
+
 _REDUCE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
 _SCAN = {"add": "add", "multiply": "mul", "maximum": "maximum", "minimum": "minimum", "logical_and": "and_", "logical_or": "or_"}
 _NEUTRAL: dict[str, float] = {"add": 0, "multiply": 1, "logical_and": 1, "logical_or": 0}
 
 
 def _reduce(ufunc: str) -> Callable[..., Any]:
-    def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Any:
-        return reductions[_REDUCE[ufunc]](Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, axis=axis, keepdims=keepdims)
+    """The reduction of that name, along the first axis unless axis= says otherwise."""
+    word = reductions[_REDUCE[ufunc]]
 
-    return handler
+    def apply_to(c: Call, array: Any, **keywords: Any) -> Any:
+        return word(Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, **keywords)
+
+    if ufunc in ("add", "multiply"):
+
+        def total(c: Call, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+            return apply_to(c, array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
+
+        return total
+    if ufunc in ("maximum", "minimum"):
+
+        def extreme(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
+            return apply_to(c, array, axis=axis, keepdims=keepdims, initial=initial, where=where)
+
+        return extreme
+
+    def truth(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False, where: Any = None) -> Any:
+        return apply_to(c, array, axis=axis, keepdims=keepdims, where=where)
+
+    return truth
 
 
 def _fold(ufunc: str) -> Callable[..., Any]:
@@ -381,9 +410,12 @@ def _fold(ufunc: str) -> Callable[..., Any]:
 
     def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Value:
         x = c.array(array)
-        if c.dtype_of(x) is BOOL and ufunc != "logical_xor":
+        truths = c.dtype_of(x) is BOOL
+        if truths and ufunc in ("bitwise_and", "bitwise_or"):
+            return c.reduced(x, axis, keepdims, lambda v: c.builtin("all" if ufunc == "bitwise_and" else "any", v))
+        if (truths and ufunc in ("gcd", "lcm")) or (ufunc != "logical_xor" and not truths and not c.dtype_of(x).is_integer):
             c.wrong(x, "integers")
-        if ufunc == "logical_xor":
+        if ufunc == "logical_xor" or truths:
             return c.op("!=", c.reduced(c.convert(_truth(c, x), I64), axis, keepdims, lambda v: c.library("mathematics.folded_xor", v)), 0)
         return c.reduced(c.plain(x), axis, keepdims, lambda v: c.library(f"mathematics.folded_{ufunc.removeprefix('bitwise_')}", v))
 
@@ -413,15 +445,51 @@ def _outer(ufunc: str) -> Callable[..., Any]:
 
 
 def _at(ufunc: str) -> Callable[..., Any]:
-    """np.add.at(x, i, v): equal indices count as often as they occur."""
+    """np.add.at(x, i, v): equal indices count as often as they occur. A tuple of index arrays, one for each axis, names elements."""
 
     def handler(c: Call, a: Any, indices: Any, b: Any) -> Value:
-        x, i = c.array(a), c.integers(indices)
-        if rank(i.type) != 1:
+        x, value = c.array(a), c.value(b)
+        if ufunc == "subtract":
+            value = c.el.bind(negate(c.el, value, c.span))
+        op = en.Builtin(_SCAN["add" if ufunc == "subtract" else ufunc])
+        parts = c.parts(indices) if isinstance(indices, en.TupleEntity) or (isinstance(indices, Value) and isinstance(indices.type, Tuple)) else None
+        if parts is None:
+            i = c.integers(indices)
+        elif len(parts) == rank(x.type):
+            i = c.el.bind(ravel_multi_index(c, indices, en.TupleEntity(tuple(c.count(size) for size in c.shape(x)))))
+        else:
+            c.refuse("indices of some of the axes", f"give {rank(x.type)} index arrays, one for each axis")
+        along = rank(i.type) != 1
+        if along and (parts is None and rank(x.type) > 1):
             c.refuse("indices that are not one array with one axis", "flatten the indices and the values first")
-        return c.builtin("scatter", x, i, c.value(b), op=en.Builtin(_SCAN[ufunc]))
+        if along and rank(value.type):
+            value = c.flat(c.el.bind(stretched(c.el, value, c.shape(i), c.span)))
+        flat = c.flat(x) if parts is not None else x
+        found = c.builtin("scatter", flat, c.flat(i) if along else i, value, op=op)
+        return reshaped(c, c.el.bind(found), c.shape(x)) if parts is not None else found
 
     return handler
+
+
+_OF_FLOATS = frozenset("divide true_divide float_power arctan2 hypot copysign logaddexp logaddexp2 heaviside".split())
+TYPED = _OF_FLOATS | frozenset("add subtract multiply floor_divide mod remainder power pow maximum minimum fmax fmin fmod negative positive".split())
+"""Ufuncs that take dtype=: the type they compute in."""
+
+
+def typed(c: Call, ufunc: str, args: tuple[Any, ...], dtype: Any) -> tuple[Any, ...]:
+    """The arguments in the type dtype= names, where NumPy casts them to it."""
+    import numpy as np
+
+    wanted = c.dtype(dtype)
+    if wanted is None:
+        return args
+    if ufunc in _OF_FLOATS and wanted.is_integer:
+        c.refuse(f"dtype={wanted.name}", "name a type of floats: dtype=f64")
+    values = [c.value(arg) for arg in args]
+    for value in values:
+        if not np.can_cast(c.dtype_of(value).numpy, wanted.numpy, "same_kind"):
+            c.refuse(f"{c.dtype_of(value).name} as dtype={wanted.name}", f"convert the argument first: {wanted.name}(x)")
+    return tuple(c.convert(value, wanted) for value in values)
 
 
 _BINARY: dict[str, Callable[..., Any]] = {
@@ -482,7 +550,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     **dict.fromkeys(("degrees", "rad2deg"), _library("mathematics.degrees", 1)),
     **dict.fromkeys(("radians", "deg2rad"), _library("mathematics.radians", 1)),
     "sinc": _library("mathematics.sinc", 1),
-    "fix": _library("mathematics.fix", 1),
+    "fix": _fix,
     "isposinf": _library("mathematics.isposinf", 1),
     "isneginf": _library("mathematics.isneginf", 1),
     "modf": _library("mathematics.modf", 1),
@@ -505,9 +573,9 @@ WORDS: dict[str, Callable[..., Any]] = {
     **{f"{name}.reduce": _fold(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "logical_xor")},
     **{f"{name}.accumulate": _accumulate(name) for name in _SCAN},
     **{f"{name}.outer": _outer(name) for name in _BINARY},
-    **{f"{name}.at": _at(name) for name in ("add", "multiply", "maximum", "minimum")},
+    **{f"{name}.at": _at(name) for name in ("add", "subtract", "multiply", "maximum", "minimum")},
 }
 MATH: dict[str, Callable[..., Any]] = {"math.isclose": _isclose_python}
 """Names of Python's math that are not NumPy's."""
 
-STATEMENTS = frozenset(f"{name}.at" for name in ("add", "multiply", "maximum", "minimum"))
+STATEMENTS = frozenset(f"{name}.at" for name in ("add", "subtract", "multiply", "maximum", "minimum"))

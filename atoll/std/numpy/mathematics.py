@@ -259,6 +259,19 @@ def bit_count(x: i64) -> u8:
 
 
 @at.fn
+def bit_length(x: i64) -> i64:
+    """How many bits |x| needs, as Python says."""
+    rest = abs(x)
+    if rest < 0:  # the least integer has no absolute value
+        return 64
+    count = 0
+    for j in range(63):
+        if rest >> j > 0:
+            count = j + 1
+    return count
+
+
+@at.fn
 def folded_and(x: a[n]) -> a:
     none: a = 0
     result = ~none
