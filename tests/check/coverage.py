@@ -1,4 +1,4 @@
-"""How much of what the optimiser does is proved: `python -m tests.check.coverage [words of paths] [--every K] [--bounded] [--grad]`.
+"""How much of what the optimiser does is proved: `python -m tests.check.coverage [words of paths] [--every K [--from N]] [--bounded] [--grad]`.
 
 For every function of tests, examples and bench: the share whose certificate is complete (every rewrite proved for all sizes), and by rewrite how many of its uses are
 proved, only run at small sizes (with --bounded), or not validated, with the reason met most. Exit status 1 when a rewrite is refuted.
@@ -21,6 +21,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*")
     parser.add_argument("--every", type=int, default=1, help="only every K-th function")
+    parser.add_argument("--from", type=int, default=0, dest="first", help="so many functions earlier: another sample of the same size")
     parser.add_argument("--bounded", action="store_true", help="run what is not proved at small sizes")
     parser.add_argument("--grad", action="store_true", help="gradients too, where they exist")
     parser.add_argument("--list", action="store_true", help="the functions that are not complete, with the reasons")
@@ -38,7 +39,7 @@ def main() -> int:
                     asked.append((f"grad {name}", at.grad(fn)))
             for label, each in asked:
                 seen += 1
-                if seen % args.every == 0:
+                if (seen + args.first) % args.every == 0:
                     programs[_one(label, each, args, table, reasons)] += 1
     for name, counts in sorted(table.items(), key=lambda row: -sum(row[1].values())):
         why = ", ".join(f"{reason} ({n})" for reason, n in reasons[name].most_common(2))

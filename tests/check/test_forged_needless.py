@@ -118,6 +118,43 @@ def converted(d: str) -> Data:
 
 
 J = v("j")
+def left_out_in_part(asked: tuple[Any, ...] = (0, 1), kept: tuple[int, ...] = (1,), copies: int = 1, value: Any = None, over: bool = False) -> Data:
+    """k = min(m, n - 1); check 0 <= k < n, of which only the first is asked."""
+    k = v("k")
+    tests = tuple((("ge", v("n") - k - 1), ("ge", k), ("ge", k - 1))[t] for t in asked)
+    left = tuple((("ge", v("n") - k - 1), ("ge", k), ("ge", k - 1))[t] for t in kept)
+    name = ("let", "k", "i64", value or ("call", "min" if not over else "max", (("use", "m"), index(v("n") - 1)), "i64"))
+    store = ("store", "y", (0,), at("x", "k"))
+    return forged((name, ("check", tests, 0), store), [(name, 0), *[(("check", left, 0), 1)] * copies, (store, 2)], scalars={"m": "i64"})
+
+
+def remainder(by: Any = 8, wanted: int = 8, d: str = "i64", of: Any = None) -> Data:
+    """j % 8 is one of 0, 1, ..., 7."""
+    k = v("k")
+    value = ("call", "mod", (of or ("use", "m"), ("const", by, "i64") if isinstance(by, int) else index(by)), "i64")
+    return without_checks((("let", "k", "i64", value), check(("ge", k), ("ge", P({(): wanted - 1}) - k)), ("store", "y", (0,), ("cast", ("use", "k"), "f64"))), scalars={"m": d})
+
+
+PART: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
+    "the other test": (left_out_in_part, lambda: left_out_in_part(kept=(0,))),
+    "the greater one": (left_out_in_part, lambda: left_out_in_part(over=True)),
+    "both": (left_out_in_part, lambda: left_out_in_part(kept=())),
+    "the one that says more": (lambda: left_out_in_part((0, 1, 2), (2,)), lambda: left_out_in_part((0, 1, 2), (1,))),
+    "another test instead": (left_out_in_part, lambda: left_out_in_part(kept=(2,))),
+    "of data": (left_out_in_part, lambda: left_out_in_part(value=("cast", at("a", 0), "i64"))),
+    "a remainder by another number": (remainder, lambda: remainder(by=9)),
+    "a remainder by what may be 0": (remainder, lambda: remainder(by=v("n"), wanted=8)),
+    "less is there": (remainder, lambda: remainder(wanted=7)),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong"), PART.values(), ids=PART)
+def test_part_of_a_check(right: Callable[[], Data], wrong: Callable[[], Data]) -> None:
+    assert "1 of 1 rewrites proved" in prove(right())
+    with pytest.raises(Rejected):
+        prove(wrong())
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
     "down: begun too far": (going_down, lambda: going_down(start=v("i") + 1)),
     "down: begun below": (going_down, lambda: going_down(low=-3, least=-5)),

@@ -252,6 +252,10 @@ def canonical(body: Body) -> Any:
                 return (s[0], one(s[1]), go(s[2]))
             case "store":
                 return (*s[:2], tuple(map(go, s[2])), go(s[3]))
+            case "update":
+                return (*s[:2], tuple(map(go, s[2])), s[3], go(s[4]))
+            case "check":
+                return ("check", go(("truth", s[1]))[1], s[2], tuple(map(go, s[3])))
             case "if" | "break":
                 return (s[0], go(("truth", s[1]))[1], *s[2:])
             case "for":

@@ -7,6 +7,7 @@ from typing import Any
 
 from atoll.check.rewrites.language import LEAVES, changed, is_poly, loads, names, parts, read, subexprs, walk
 from atoll.check.rewrites.leaves import Leaf, No
+from atoll.check.rewrites.refute import Cond
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.texts import may_trap
 from atoll.check.sums import Poly, const, divisors, sub, value
@@ -21,6 +22,11 @@ class Footprints:
     vars: set[str]  # variables that are assigned in the region
     made: dict[str, Leaf]  # where names were made
     homes: dict[str, Leaf]  # where arrays were made
+    moving: frozenset[str]
+    checked: bool  # something may fail here
+
+    def holds(self, c: Cond, x: Leaf) -> bool:
+        raise NotImplementedError
 
     def root(self, v: str) -> str:
         raise NotImplementedError
@@ -70,8 +76,16 @@ class Footprints:
         memory = s[0] in ("alloc", "free", "copy", "swap") or (s[0] == "product" and not {x[0] for x in walk((s,))} & FAILS)  # nothing that a program asks about fails in them
         if s[0] == "check" or (whole and not memory):  # which of them fails first, and what they guard
             yield CHECK, (), True
-        elif memory or s[0] in ("store", "update") or reads or self.guarded(x):
+        elif memory or reads or self.guarded(x) or (s[0] in ("store", "update") and not self.fills(x)):
             yield CHECK, (), False
+
+    def fills(self, x: Leaf) -> bool:
+        """It stores in an array that is as long as it has to be, whatever is checked later."""
+        s = x.stmt
+        long = self.kinds.extents.get(s[1]) if s[0] == "store" and self.checked else None
+        if long is None or len(long) != len(s[2]) or any(names(p) & self.moving for p in (*long, *s[2])):
+            return False
+        return all(self.holds(("ge", p), x) and self.holds(("ge", sub(sub(n, p), const(1))), x) for p, n in zip(s[2], long, strict=True))
 
     def guarded(self, x: Leaf) -> bool:
         """Checks may have to come before it: it reads elements, or divides by what is not seen to be 1 or more."""

@@ -283,6 +283,11 @@ def names(e: Any) -> set[str]:
     return found
 
 
+def free_in_polynomials(s: Stmt) -> set[str]:
+    """Unknowns in the index arithmetic of a statement itself."""
+    return {v for e in parts(s) for p in subexprs(e) if is_poly(p) for v in free(p)}
+
+
 def loads(e: Any) -> Iterator[Expr]:
     return (x for x in subexprs(e) if not is_poly(x) and x[0] == "load")
 

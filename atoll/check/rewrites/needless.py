@@ -1,4 +1,4 @@
-"""Checks that cannot fail, in the program before the rewrite that leaves them out: a walk over the statements that knows what variables are at every place.
+"""Checks that cannot fail, or tests of them that hold wherever the others do, in the program before the rewrite that leaves them out: a walk over the statements that knows what variables are at every place.
 
     j = i;  forever:  break unless j - 1 >= 0 ...;  check 0 <= j < n;  ...;  j := j - 1                 where 0 <= i < n
 
@@ -19,27 +19,46 @@ from atoll.check.rewrites.leaves import Node, cases, whole
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.storage import every
-from atoll.check.sums import Poly, Quotient, add, const, free, sub, subst, value, var
+from atoll.check.sums import Poly, Quotient, add, const, div, free, mod, sub, subst, value, var
 
 GUESSES, ROUNDS, QUESTIONS, NEAR = 12, 8, 4_000, 40
 HALF = 1 << 63
+Tests = tuple[Any, ...]
 Truth = tuple[Cond, ...] | None  # what holds where it is true; None: it never is
 
 
 def without_needless(before: tuple[Node, ...], after: tuple[Node, ...], known: Sequence[Cond], kinds: Kinds) -> tuple[Node, ...]:
-    """The program before, without checks that the program after leaves out and that cannot fail. `known`: what is known of sizes."""
-    kept = {n.origin[0] for n in every(after) if n.origin is not None}
-    gone = {id(n) for n in every(before) if n.stmt[0] == "check" and n.origin is not None and n.origin[0] not in kept}
+    """The program before, without tests that the program after leaves out and that cannot fail. `known`: what is known of sizes."""
+    left: dict[Any, list[Tests]] = {}
+    for n in every(after):
+        if n.origin is not None:
+            left.setdefault(n.origin[0], []).append(n.stmt[1] if n.stmt[0] == "check" else ())
+    gone: dict[int, Tests] = {}
+    for n in every(before):
+        if n.stmt[0] == "check" and n.origin is not None:
+            copies = left.get(n.origin[0], [])
+            dropped = tuple(t for t in n.stmt[1] if not any(t in tests for tests in copies))
+            if dropped and len(set(copies)) <= 1 and all(t in n.stmt[1] for tests in copies for t in tests):
+                gone[id(n)] = dropped
     if not gone:
         return before
     seen = _Walk(kinds, gone)
     seen.block(before, State({}, {}, tuple(known), ()))
-    needless = gone - seen.may_fail
+    needless = {k: found for k, tests in gone.items() if (found := tuple(t for t in tests if (k, t) not in seen.may_fail))}
     return _without(before, needless) if needless else before
 
 
-def _without(body: tuple[Node, ...], needless: set[int]) -> tuple[Node, ...]:
-    return tuple(replace(n, bodies=tuple(_without(b, needless) for b in n.bodies)) for n in body if id(n) not in needless)
+def _without(body: tuple[Node, ...], needless: Mapping[int, Tests]) -> tuple[Node, ...]:
+    out = []
+    for n in body:
+        stmt = n.stmt
+        if id(n) in needless:
+            kept = tuple(t for t in stmt[1] if t not in needless[id(n)])
+            if not kept:
+                continue
+            stmt = ("check", kept, *stmt[2:])
+        out.append(replace(n, stmt=stmt, bodies=tuple(_without(b, needless) for b in n.bodies)))
+    return tuple(out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +83,8 @@ class State:
 @dataclass
 class _Walk:
     kinds: Kinds
-    gone: set[int]
-    may_fail: set[int] = field(default_factory=set)  # of these: not seen to hold
+    gone: Mapping[int, Tests]  # of checks: tests that are left out
+    may_fail: set[tuple[int, Any]] = field(default_factory=set)  # of these: not seen to hold
     exits: list[State] = field(default_factory=list)  # where the innermost loop without an end is left
     count: int = 0
     asked: int = 0
@@ -86,10 +105,9 @@ class _Walk:
             case "assign":
                 return self.given(s[1], self.type(s[1]), s[2], state)
             case "check":
-                wanted, open_ = self.conditions(s[1], state)
-                if id(n) in self.gone and not self.trial and (open_ or not all(self.holds(c, state) for c in wanted)):
-                    self.may_fail.add(id(n))
-                return state.but(*wanted)
+                if id(n) in self.gone and not self.trial:
+                    self.left_out(n, state)
+                return state.but(*self.conditions(s[1], state)[0])
             case "if":
                 return self.branches(n, state)
             case "break":
@@ -100,15 +118,24 @@ class _Walk:
                 low, high = (subst(p, dict(state.values)) for p in s[2:4])
                 rounds: tuple[Cond, ...] = (("ge", sub(var(s[1]), low)), ("ge", sub(sub(high, var(s[1])), const(1))))
                 return self.loop(n, state, rounds, [v for v, _, _ in s[5]] if s[0] == "accumulate" else [])
-            case "chunks" if not s[5] and not s[6]:
+            case "chunks" if not s[6]:
                 first, last = var(s[1]), var(s[2])
-                return self.loop(n, state, (("ge", first), ("ge", sub(subst(s[3], dict(state.values)), last)), ("ge", sub(sub(last, first), const(1)))), [])
+                return self.loop(n, state, (("ge", first), ("ge", sub(subst(s[3], dict(state.values)), last)), ("ge", sub(sub(last, first), const(1)))), [v for v, _, _ in s[5]])
             case "forever":
                 return self.forever(n, state)
         state = self.forgotten(state, changed((whole(n),))[0])  # of statements that are not looked into nothing is known, nor of what they change
         for b in n.bodies:
             self.block(b, state)
         return state
+
+    def left_out(self, n: Node, state: State) -> None:
+        """The tests that are left out hold where those that are kept do: where one of these fails, the check fails with it and without."""
+        dropped = self.gone[id(n)]
+        here = state.but(*self.conditions(tuple(t for t in n.stmt[1] if t not in dropped), state)[0])
+        for t in dropped:
+            wanted, open_ = self.conditions((t,), state)
+            if open_ or not all(self.holds(c, here) for c in wanted):
+                self.may_fail.add((id(n), t))
 
     def branches(self, n: Node, state: State) -> State:
         on, open_ = self.conditions(n.stmt[1], state)
@@ -189,7 +216,7 @@ class _Walk:
         stmts = tuple(map(whole, n.bodies[0]))
         own = {x[1] for x in walk(stmts) if x[0] in ("let", "declare", "for", "accumulate", "chunks")} | {x[2] for x in walk(stmts) if x[0] == "chunks"}
         own |= {n.stmt[1]} if n.stmt[0] != "forever" else set()
-        asked = [p for x in every(n.bodies[0]) if id(x) in self.gone for kind, p, _ in x.stmt[1] if kind == "ge"]
+        asked = [p for x in every(n.bodies[0]) for kind, p, _ in self.gone.get(id(x), ()) if kind == "ge"]
         return list(dict.fromkeys(p for p in asked if names(p) & inside and not names(p) & own))[:GUESSES]
 
     def forgotten(self, state: State, gone: set[str]) -> State:
@@ -211,7 +238,7 @@ class _Walk:
             return state.with_truth(v, self.truth(e, state))
         if d[0] not in "iu":
             return state
-        found = cases(put(e, dict(state.values)), frozenset()) if d == "i64" else None
+        found = cases(_divided(put(e, dict(state.values))), frozenset()) if d == "i64" else None
         if found is not None and all(self.fits(p, state.but(*(c for c in conds if c[0] != "op"))) for conds, p in found):
             if len(found) == 1:
                 return state.with_value(v, found[0][1])
@@ -294,6 +321,15 @@ class _Walk:
         if self.asked > QUESTIONS:
             return False
         return all(cannot([*_near(n, state), n], state.groups) for n in negations(c))
+
+
+def _divided(e: Any) -> Any:
+    """A quotient or a remainder by a number above 0, as an index."""
+    if e[0] == "call" and e[1] in ("floordiv", "mod") and e[3] == "i64":
+        a, k = (cases(x, frozenset()) or [] for x in e[2])
+        if len(a) == len(k) == 1 and (value(k[0][1]) or 0) > 0:
+            return ("index", (div if e[1] == "floordiv" else mod)(a[0][1], k[0][1]))
+    return e
 
 
 def _united(a: tuple[Group, ...], b: tuple[Group, ...]) -> tuple[Group, ...]:

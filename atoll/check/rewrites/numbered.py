@@ -64,12 +64,12 @@ def _elements(before: tuple[Node, ...], b: str, made: dict[int, list[str]], kind
             found[s[2]] = (names[0], kinds[b][1])
         elif b in changed((s,))[1] or (s[0] not in SHOWN and b in read((s,))[1]):
             return None
-        if kinds[b][2] is not None or not all(_inside(index, room[3]) for index in reads):
+        if kinds[b][2] is not None or not all(inside(index, room[3]) for index in reads):
             return None
     return found
 
 
-def _inside(index: Index, extents: tuple[Poly, ...]) -> bool:
+def inside(index: Index, extents: tuple[Poly, ...]) -> bool:
     numbers, sizes = [value(p) for p in index], [value(p) for p in extents]
     return len(numbers) == len(sizes) and all(k is not None and n is not None and 0 <= k < n for k, n in zip(numbers, sizes, strict=True))
 

@@ -30,7 +30,7 @@ from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.questions import equal_all, moved, none_of
 from atoll.check.rewrites.refute import Cond, Group, cannot, negations
 from atoll.check.rewrites.steady import decided_before, no_other_scans
-from atoll.check.rewrites.storage import in_one, is_neutral, sums_in_one, undone
+from atoll.check.rewrites.storage import every, in_one, is_neutral, sums_in_one, undone
 from atoll.check.rewrites.strips_back import strips_back
 from atoll.check.rewrites.texts import as_was, reads_under, texts
 from atoll.check.rewrites.totals_back import totals_back
@@ -61,8 +61,7 @@ class Region(Values, Footprints, Lanes):
         after, self.own = rooms(before, after, self.kinds)
         if self.own.extents:
             after = parts_in_place(after, self.own, self.kinds, licensed)
-        decided_before(before)
-        decided_before(after)
+        before, after = decided_before(before), decided_before(after)
         no_other_scans(before, after)
         self.old: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
@@ -84,8 +83,10 @@ class Region(Values, Footprints, Lanes):
         bodies = [x.stmt for x in self.old.values()]
         self.vars, self.arrays = changed(tuple(s for s in bodies if s[0] != "acc"))
         self.vars |= {s[1] for s in bodies if s[0] in ("acc", "declare")}
+        self.boxed = {y.origin[0] for x in every(before) if x.stmt[0] == "forever" and x.bodies[0] and x.bodies[0][0].stmt[0] == "if" for y in every(x.bodies[0]) if y.origin is not None}
         self.top = {n.origin[0] for n in before if n.origin is not None}
         self.outside = outside
+        self.checked = any(x.stmt[0] == "check" for x in self.new)
 
     def behind(self) -> None:
         """Names made here and used elsewhere are made at the end as they were: by a statement that stands at the top, in its own round."""
@@ -154,7 +155,7 @@ class Region(Values, Footprints, Lanes):
         for x in self.new:
             if x.stmt[0] != "acc":
                 if x.number not in self.old:
-                    raise No("an origin outside of the part")
+                    raise No("what decides is changed inside" if x.number in self.boxed else "an origin outside of the part")
                 x.round = {s: x.round.get(s, var(s)) for s in self.old[x.number].syms}
         rounds: dict[str, Mapping[str, Poly]] = {}
         accs = {id(x): x for x in self.new if x.stmt[0] == "acc" and not x.lanes}
@@ -207,7 +208,20 @@ class Region(Values, Footprints, Lanes):
                 continue
             if all(leaf.round.get(s) == x.round.get(s, var(s)) for s in self.rounds(self.root(v))):
                 env[self.root(v)] = var(v)
+        self.said_by_another(x, env)
         return {**env, **{v: var(name) for name, v in x.lanes}}
+
+    def said_by_another(self, x: Leaf, env: dict[str, Poly]) -> None:
+        """Names that the statement reads no more, because another one in sight says the same of what nothing changes here."""
+        gone = [w for w in sorted(read((self.old[x.number].stmt,))[0]) if w in self.made and w not in env]
+        if not gone:
+            return
+        others = [(v, leaf.stmt) for v in sorted(read((x.stmt,))[0]) if (leaf := x.scope.get(v)) is not None and leaf.stmt[0] == "let" and self.root(v) in self.made]
+        for w in gone:
+            first = self.made[w].stmt
+            found = [v for v, s in others if first[0] == "let" and s[2] == first[2] and v not in self.moving and self.meant(w, env) == s[3]]
+            if found:
+                env[w] = var(found[0])
 
     # -- what it computes
 

@@ -10,7 +10,20 @@ from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any
 
-from atoll.check.rewrites.language import Body, Expr, Stmt, bodies, changed, is_poly, loads, names, parts, subexprs, walk
+from atoll.check.rewrites.language import (
+    Body,
+    Expr,
+    Stmt,
+    bodies,
+    changed,
+    free_in_polynomials,
+    is_poly,
+    loads,
+    names,
+    parts,
+    subexprs,
+    walk,
+)
 from atoll.check.sums import Poly, Quotient, free, need, unknown, value
 
 Kind = tuple[str, str, int | None]  # a size, an index, a variable or an array; of which type; how many rows are kept, where row i is at i % rows
@@ -114,7 +127,7 @@ def _list(body: Body, outer: frozenset[str], kinds: Kinds) -> None:
         for v in used | arrays:
             need(v in known, f"{v} is not known there")
         need(all(kinds[v][0] != "an array" for v in used) and all(kinds[b][0] == "an array" for b in arrays), "a name of something else")
-        need(all(kinds[v][1][0] in "iu" for v in _in_polynomials(s)), "an index that is no integer")
+        need(all(kinds[v][1][0] in "iu" for v in free_in_polynomials(s)), "an index that is no integer")
         inside = _inside(s, kinds)
         for name, _ in inside:
             need(name not in known, f"{name} is known already")
@@ -125,10 +138,6 @@ def _list(body: Body, outer: frozenset[str], kinds: Kinds) -> None:
         inner = frozenset(known | {name for name, _ in inside})
         for b in bodies(s):
             _list(b, inner, kinds)
-
-
-def _in_polynomials(s: Stmt) -> set[str]:
-    return {v for e in parts(s) for p in subexprs(e) if is_poly(p) for v in free(p)}
 
 
 def _used(s: Stmt) -> tuple[set[str], set[str]]:

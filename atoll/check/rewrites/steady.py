@@ -1,12 +1,14 @@
 """What decides whether something is done is the same when it is done as when it was decided.
 
 A statement inside `if b[0] > 0` is held to read b[0] itself, in its own place. That is so where nothing before it inside the `if` changes b[0], and where no loop changes what its
-bounds are made of. A loop that is printed as a scan is one before the rewrite too.
+bounds are made of. An `if` of which that is not so is looked at as one statement: it is done where it was done, and reads as it did. A loop that is printed as a scan is one before
+the rewrite too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from atoll.check.rewrites.language import changed, loads, names, parts
 from atoll.check.rewrites.leaves import No, Node, whole
@@ -14,7 +16,9 @@ from atoll.check.rewrites.leaves import No, Node, whole
 LOOPS = ("for", "accumulate", "chunks")
 
 
-def decided_before(body: tuple[Node, ...]) -> None:
+def decided_before(body: tuple[Node, ...]) -> tuple[Node, ...]:
+    """The statements, with those in one that change what decides over them."""
+    out = []
     for n in body:
         if n.stmt[0] in (*LOOPS, "if"):
             variables: set[str] = set()
@@ -22,12 +26,19 @@ def decided_before(body: tuple[Node, ...]) -> None:
             for e in parts(n.stmt):
                 variables |= names(e)
                 arrays |= {x[1] for x in loads(e)}
-            for inner in n.bodies:
-                if _writes_and_goes_on(inner, variables, arrays, n.stmt[0] in LOOPS):
+            if any(_writes_and_goes_on(inner, variables, arrays, n.stmt[0] in LOOPS) for inner in n.bodies):
+                if n.stmt[0] in LOOPS or _leaves((n,)):
                     raise No("what decides is changed inside")
-        for inner in n.bodies:
-            if n.stmt[0] in (*LOOPS, "if"):
-                decided_before(inner)
+                n = Node(("forever", ()), ((n,),), n.origin)  # a statement that nobody looks into: what it is called does not matter
+            else:
+                n = replace(n, bodies=tuple(map(decided_before, n.bodies)))
+        out.append(n)
+    return tuple(out)
+
+
+def _leaves(body: tuple[Node, ...]) -> bool:
+    """A loop around these may be left in them."""
+    return any(n.stmt[0] == "break" or (n.stmt[0] != "forever" and any(map(_leaves, n.bodies))) for n in body)
 
 
 def _writes_and_goes_on(body: tuple[Node, ...], variables: set[str], arrays: set[str], again: bool) -> bool:

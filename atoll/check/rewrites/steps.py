@@ -11,11 +11,13 @@ from dataclasses import dataclass
 
 from atoll.check.rewrites.arrays_back import own_arrays
 from atoll.check.rewrites.best_back import best_back
+from atoll.check.rewrites.elements_back import elements_back
 from atoll.check.rewrites.filters_back import filters_back
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.needless import without_needless
 from atoll.check.rewrites.numbered import numbered
+from atoll.check.rewrites.private_back import private_back
 from atoll.check.rewrites.refute import Cond, cannot, negations
 from atoll.check.rewrites.region import Region
 from atoll.check.rewrites.retargeted import retargeted
@@ -23,6 +25,7 @@ from atoll.check.rewrites.scans_back import scans_back
 from atoll.check.rewrites.scopes import Kinds
 from atoll.check.rewrites.sorts_back import sorted_values
 from atoll.check.rewrites.twice_back import said_once
+from atoll.check.rewrites.window_back import window_back
 from atoll.check.sums import Poly, Rejected, const, sub, var
 
 LARGEST = 1 << 60
@@ -48,7 +51,7 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     first, new = nodes(before, numbers), nodes(after, iter(origins))
     notes: set[str] = set()
     new = filters_back(first, new, kinds, notes)
-    one, two = (_plain(x, kinds, licensed, notes) for x in (first, new))
+    one, two = (_plain(x, kinds, licensed, notes, around.facts) for x in (first, new))
     found = _validated(one, two, around, roots, results, licensed)
     if any(p.why for p in found) and (one is not first or two is not new):  # what was rewritten inside of an idiom is seen there
         again = _validated(first, new, around, roots, results, licensed)
@@ -57,9 +60,9 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
     return [*found, Part("", 0, tuple(sorted(notes)))] if notes else found
 
 
-def _plain(body: tuple[Node, ...], kinds: Kinds, licensed: bool, notes: set[str]) -> tuple[Node, ...]:
+def _plain(body: tuple[Node, ...], kinds: Kinds, licensed: bool, notes: set[str], facts: list[Cond]) -> tuple[Node, ...]:
     """With idioms as the loops they stand for; the same object where there are none."""
-    made = scans_back(best_back(body), kinds, licensed, notes)
+    made = private_back(scans_back(best_back(body), kinds, licensed, notes), kinds, licensed, notes, facts)
     return body if made == body else made
 
 
@@ -67,7 +70,9 @@ def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around
     kinds = around.kinds
     first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
     first = retargeted(first, new, kinds)
-    first = without_needless(said_once(numbered(first, new, kinds), new), new, around.facts, kinds)
+    first = numbered(first, new, kinds)
+    new = window_back(first, elements_back(first, new, kinds), around.facts)
+    first = without_needless(said_once(first, new), new, around.facts, kinds)
     return _level(_own_rounds(first, ()), new, around, roots, results, licensed)
 
 

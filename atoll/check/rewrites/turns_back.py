@@ -135,7 +135,9 @@ def _where_turns(stop: Any, at: str, high: Poly, made: Mapping[str, Any]) -> dic
 
 
 def _turn(steps: Expr, at: str, made: Mapping[str, Any]) -> tuple[str, Poly, Poly] | None:
-    """max(m turn + m - at - c, 1), where turn = (at + c) // m."""
+    """max(m turn + m - at - c, 1), where turn = (at + c) // m; perhaps less, where at + c is close to what 64 bits hold."""
+    if steps[:2] == ("call", "max") and len(steps[2]) == 2 and steps[2][0][:2] == ("call", "min") and steps[2][0][3] == "i64" and len(steps[2][0][2]) == 2:
+        steps = (*steps[:2], (steps[2][0][2][0], steps[2][1]), *steps[3:])  # fewer rounds of a turn, and still one
     if steps[:2] != ("call", "max") or len(steps[2]) != 2 or steps[2][0][0] != "index" or steps[2][1] not in (("index", const(1)), ("const", "1", "i64")):
         return None
     for turn, e in made.items():

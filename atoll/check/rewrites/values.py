@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from atoll.check.rewrites.scopes import Kinds
 from atoll.check.sums import Poly, const, div, free, mod, sub, subst, value, var
 
 DEEP = 8  # names of names
+REGROUPED = ("min", "max")
 
 
 class Values(Questions):
@@ -41,6 +42,8 @@ class Values(Questions):
             case "load":
                 return a[1] == b[1] and len(a[2]) == len(b[2]) and all(self.equal(p, q, x) for p, q in zip(a[2], b[2], strict=True))
             case "call":
+                if a[1] in REGROUPED and a[3] == b[3] and a[3][0] in "iu" and self.regrouped(a, b, x):
+                    return True
                 return (a[1], a[3]) == (b[1], b[3]) and len(a[2]) == len(b[2]) and all(self.alike(p, q, x) for p, q in zip(a[2], b[2], strict=True))
             case "cast":
                 return a[2] == b[2] and self.alike(a[1], b[1], x)
@@ -50,6 +53,16 @@ class Values(Questions):
                     return True
                 return bool(a[0] == "choose" and self.by_cases(a, b, x))
         return False
+
+    def regrouped(self, a: Expr, b: Expr, x: Leaf) -> bool:
+        """The least or the greatest of the same integers, in whatever order they are looked at."""
+        left = list(_operands(b))
+        for p in _operands(a):
+            found = next((k for k, q in enumerate(left) if p == q), next((k for k, q in enumerate(left) if self.alike(p, q, x)), None))
+            if found is None:
+                return False
+            del left[found]
+        return not left
 
     def literal(self, e: Any) -> Any:
         """An element of an array of constants, by number, is what it is."""
@@ -147,3 +160,12 @@ class Values(Questions):
 
     def equal(self, p: Poly, q: Poly, x: Leaf) -> bool:
         return p == q or self.said(p, x) == self.said(q, x) or self.holds(("eq", sub(p, q)), x)
+
+
+def _operands(e: Expr) -> Iterator[Expr]:
+    """What a chain of one operator is made of."""
+    for a in e[2]:
+        if a[0] == "call" and (a[1], a[3]) == (e[1], e[3]):
+            yield from _operands(a)
+        else:
+            yield a
