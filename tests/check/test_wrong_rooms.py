@@ -11,8 +11,8 @@ import pytest
 import atoll as at
 from atoll import f64, i64
 from atoll.loops import ir as lp
-from atoll.loops.recipes import window as wd
 from atoll.loops.transform import private as pr
+from atoll.loops.transform import window as wd
 from atoll.sizes import poly
 from examples.ranks.kmeans import with_maps as rows
 from tests.check.test_wrong_idioms import whys
@@ -194,10 +194,10 @@ def changed(patch: pytest.MonkeyPatch, change: Callable[[Any], Any]) -> None:
 def too_few_rows(patch: pytest.MonkeyPatch) -> None:
     joined = wd._joined
 
-    def made(making: Any, reading: Any, array: lp.Buffer, first: int, last: int) -> lp.Chunks:
-        whole = joined(making, reading, array, first, last)
-        assert array.rows is not None
-        array.rows //= 2 if array.rows > last - first + 1 else 4
+    def made(making: Any, reading: Any, found: wd.Pair, again: int) -> lp.Chunks:
+        whole = joined(making, reading, found, again)
+        assert found.array.rows is not None
+        found.array.rows //= 2 if found.array.rows > found.last - found.first + 1 else 4
         return whole
 
     patch.setattr(wd, "_joined", made)
@@ -234,16 +234,16 @@ def in_any_order(patch: pytest.MonkeyPatch) -> None:
 
 def one_row_less(patch: pytest.MonkeyPatch) -> None:
     joined = wd._joined
-    patch.setattr(wd, "_joined", lambda making, reading, array, first, last: joined(making, reading, array, first, last - 1))
+    patch.setattr(wd, "_joined", lambda making, reading, found, again: joined(making, reading, dataclasses.replace(found, last=found.last - 1), again))
 
 
 def of_another_row(patch: pytest.MonkeyPatch) -> None:
     joined = wd._joined
 
-    def made(making: Any, reading: Any, array: lp.Buffer, first: int, last: int) -> lp.Chunks:
+    def made(making: Any, reading: Any, found: wd.Pair, again: int) -> lp.Chunks:
         loop = making.body[0]
         moved = wd.Copier({loop.sym: poly(loop.sym)}).stmts(loop.body)
-        return joined(dataclasses.replace(making, body=[dataclasses.replace(loop, body=[_raised(s) for s in moved])]), reading, array, first, last)
+        return joined(dataclasses.replace(making, body=[dataclasses.replace(loop, body=[_raised(s) for s in moved])]), reading, found, again)
 
     patch.setattr(wd, "_joined", made)
 

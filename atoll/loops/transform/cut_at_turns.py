@@ -216,7 +216,7 @@ class _Segments:
             if isinstance(s, lp.Let) and s.var in known:
                 op, turn, q = known[s.var]
                 new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
-                body.append(lp.Let(inner.var(s.var), lp.Index(new)))
+                body.append(lp.Let(inner.var(s.var), lp.Index(new), instance=None if s.instance is None else s.instance.subst(inner.env)))
             else:
                 body += inner.stmts([s])
         return body

@@ -208,11 +208,11 @@ class _Variables:
             case lp.Store(b, _, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None
-                return [lp.Let(self.vars[b][place], value, instance=s.instance) if place in self.once[b] else lp.Assign(self.vars[b][place], value)]
+                return [lp.Let(self.vars[b][place], value, instance=s.instance) if place in self.once[b] else lp.Assign(self.vars[b][place], value, instance=s.instance)]
             case lp.Update(b, _, op, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None
-                return [lp.Assign(self.vars[b][place], lp.Call(op, (lp.Use(self.vars[b][place]), value), b.dtype))]
+                return [lp.Assign(self.vars[b][place], lp.Call(op, (lp.Use(self.vars[b][place]), value), b.dtype), instance=s.instance)]
             case lp.Swap(a, b) if a in self.vars:
                 for source, target in ((b, a), (a, b)):
                     if self.is_copy(s, source):

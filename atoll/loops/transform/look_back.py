@@ -429,9 +429,9 @@ def _once(stmts: lp.Stmts) -> list[lp.Stmt]:
 
     for s in stmts:
         if isinstance(s, lp.Let):
-            s = lp.Let(s.var, go(s.value))
+            s = lp.Let(s.var, go(s.value), instance=s.instance)
         elif isinstance(s, lp.Add):
-            s = lp.Add(s.var, s.monoid, go(s.value))
+            s = lp.Add(s.var, s.monoid, go(s.value), instance=s.instance)
         out.append(s)
     return out
 
