@@ -8,7 +8,7 @@ from typing import Any
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.transform.copier import copyable
-from atoll.sizes import Poly, Quot, poly
+from atoll.sizes import Atom, Poly, Quot, poly
 
 
 def told(stmt: lp.Stmt) -> tuple[Poly, ...]:
@@ -80,9 +80,9 @@ def straight(stmts: lp.Stmts) -> bool:
     return copyable(stmts) and not may_fail(stmts) and not any(isinstance(s, (lp.For, lp.Accumulate)) for s in lp.walk(stmts))
 
 
-def calls(x: Any) -> list[lp.Call]:
-    """Every operation in a statement or expression."""
-    found: list[lp.Call] = []
+def parts(x: Any, *kinds: type) -> list[Any]:
+    """What is of these kinds in statements or expressions, in the order of the text: statements, expressions, tests or polynomials."""
+    found: list[Any] = []
 
     def go(e: Any) -> None:
         kind = type(e)
@@ -90,7 +90,7 @@ def calls(x: Any) -> list[lp.Call]:
             for item in e:
                 go(item)
         else:
-            if kind is lp.Call:
+            if kind in kinds:
                 found.append(e)
             for name in lp.FIELDS.get(kind, ()):
                 go(getattr(e, name))
@@ -99,8 +99,23 @@ def calls(x: Any) -> list[lp.Call]:
     return found
 
 
+def calls(x: Any) -> list[lp.Call]:
+    """Every operation in a statement or expression."""
+    return parts(x, lp.Call)
+
+
+def polys(x: Any) -> list[Poly]:
+    """Every polynomial: indices, bounds, and what tests compare."""
+    return parts(x, Poly)
+
+
+def atoms(x: Any) -> set[Atom]:
+    """The indices and variables that a value is made of."""
+    return {leaf for p in polys(x) for leaf in p.leaves()} | {v.atom for v in lp.used_vars(x)}
+
+
 def loads(x: Any) -> list[lp.Load]:
-    """Every element a statement or expression reads (not those an update reads of its own place)."""
+    """Every element a statement or expression reads (not those an update reads of its own place). Apart from `parts`, as it is asked most, and looks into none."""
     found: list[lp.Load] = []
 
     def go(e: Any) -> None:

@@ -12,10 +12,9 @@ reach all of it, and what is computed twice in it is computed once (same_values.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import changed, divides, loads
+from atoll.loops.questions import changed, divides, loads, polys
 from atoll.loops.transform.walk import plain_parts, with_bodies
 
 
@@ -153,17 +152,7 @@ def _goes_before(stmt: lp.Stmt, branch: lp.If) -> bool:
         return False
     if stmt.value is not None and (loads(stmt.value) or any(isinstance(e, lp.Call) and e.op not in _PLAIN for e in lp.subexprs(stmt.value))):
         return False
-    return changed([branch])[0].isdisjoint(lp.used_vars(stmt)) and not _divides(stmt.value)
+    return changed([branch])[0].isdisjoint(lp.used_vars(stmt)) and not any(map(divides, polys(stmt.value)))
 
 
 _PLAIN = {"add", "sub", "mul", "neg", "min", "max", "lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"}
-
-
-def _divides(e: Any) -> bool:
-    return e is not None and any(divides(p) for x in lp.subexprs(e) for p in _polys(x))
-
-
-def _polys(e: lp.Expr) -> list[Any]:
-    if isinstance(e, lp.Index):
-        return [e.poly]
-    return [t.poly for t in e.tests if t.poly is not None] if isinstance(e, (lp.Choose, lp.Truth)) else []

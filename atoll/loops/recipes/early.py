@@ -14,7 +14,6 @@ from dataclasses import replace
 
 from atoll.loops import ir as lp
 from atoll.loops.transform.walk import Known, innermost_first
-from atoll.sizes import Poly
 
 
 def early(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -35,7 +34,7 @@ def _leading(loop: lp.For) -> list[lp.Let]:
         return []
     assigned = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Assign, lp.Declare, lp.Add))}
     inside = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, lp.Let)}
-    tested = {leaf for s in lp.walk(loop.body) for p in _polys(s) for leaf in p.leaves()}
+    tested = {leaf for s in lp.walk(loop.body) if isinstance(s, (lp.If, lp.Check)) for t in s.tests if t.poly is not None for leaf in t.poly.leaves()}
     found: list[lp.Let] = []
     for s in loop.body:
         if not isinstance(s, lp.Let) or not isinstance(s.value, lp.Load) or s.value.buffer in changed or not s.var.dtype.is_integer:
@@ -45,8 +44,3 @@ def _leading(loop: lp.For) -> list[lp.Let]:
             break
         found.append(s)
     return found
-
-
-def _polys(s: lp.Stmt) -> list[Poly]:
-    """What the tests of a condition compare."""
-    return [t.poly for t in s.tests if t.poly is not None] if isinstance(s, (lp.If, lp.Check)) else []

@@ -14,7 +14,7 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import told
-from atoll.loops.transform.cut_at_tests import guards, signed, sum_in_parts, sum_where_tests_hold, without_tests
+from atoll.loops.transform.cut_at_tests import signed, sum_in_parts, sum_where_tests_hold, tests_in, without_tests
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly
@@ -22,10 +22,10 @@ from atoll.sizes import Poly
 
 def interior(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...] = ()) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt]:
-        found = guards([stmt])
-        if not found:
+        tests = tests_in([stmt])
+        if not tests:
             return [stmt]
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for guard in found for t in guard):
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for t in tests):
             stmt = signed(stmt, known)
         if isinstance(stmt, lp.For) and _short(stmt) and not isinstance(made := without_tests(stmt, known), Refused):
             decisions.append(f"the range of {stmt.sym} is cut where its tests change")

@@ -25,9 +25,9 @@ from typing import Any
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.questions import divides, told
+from atoll.loops.questions import divides, parts, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
-from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals, without_terms
+from atoll.loops.transform.cut import Cut, cut, part_of_sum, regroupable, totals, without_terms
 from atoll.loops.transform.refused import Made, Refused
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
@@ -47,13 +47,11 @@ def without_tests(loop: lp.For, known: Known) -> Made:
 
 
 def _cut(loop: lp.For, known: Known) -> Made:
-    tests = _Tests(loop, [t for guard in guards(loop.body) for t in guard], known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return _NOTHING
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return parts
-    before, start, stop = parts.before, parts.start, parts.stop
+    tests = _Tests(loop, tests_in(loop.body), known)
+    cuts = tests.cuts(loop)
+    if isinstance(cuts, Refused):
+        return cuts
+    before, start, stop = cuts.before, cuts.start, cuts.stop
     low = [_part(loop, loop.low, start, tests.false(tests.lower))] if tests.lower else []
     high = [_part(loop, stop, loop.high, tests.false(tests.upper))] if tests.upper else []
     inside = [*before, *(part for part in (*low, _part(loop, start, stop, tests.true), *high) if part.body)]
@@ -68,20 +66,18 @@ def sum_in_parts(loop: lp.Accumulate, known: Known) -> Made:
     """A sum cut where tests of some of its terms change: each part has none of them."""
     if not straight_sum(loop) or not regroupable(loop):
         return Refused("there are loops in it, or it may not be made in parts")
-    tests = _Tests(loop, [t for guard in guards(loop.body) for t in guard], known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return _NOTHING
+    tests = _Tests(loop, tests_in(loop.body), known)
+    cuts = tests.cuts(loop)
+    if isinstance(cuts, Refused):
+        return cuts
     if not (tests.fixed or tests.lower or tests.upper):  # all of them hold: the sum stays in one
         return [dataclasses.replace(loop, body=Copier({}, tests.true).stmts(loop.body))]
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return parts
-    inside: list[lp.Stmt] = [*parts.before]
+    inside: list[lp.Stmt] = [*cuts.before]
     if tests.lower:
-        inside += part_of_sum(loop, loop.low, parts.start, Copier({}, tests.false(tests.lower)))
-    inside += part_of_sum(loop, parts.start, parts.stop, Copier({}, tests.true))
+        inside += part_of_sum(loop, loop.low, cuts.start, Copier({}, tests.false(tests.lower)))
+    inside += part_of_sum(loop, cuts.start, cuts.stop, Copier({}, tests.true))
     if tests.upper:
-        inside += part_of_sum(loop, parts.stop, loop.high, Copier({}, tests.false(tests.upper)))
+        inside += part_of_sum(loop, cuts.stop, loop.high, Copier({}, tests.false(tests.upper)))
     if not tests.fixed:
         return [*totals(loop), *inside]
     outside = part_of_sum(loop, loop.low, loop.high, Copier({}, tests.false(tests.fixed)))
@@ -94,12 +90,10 @@ def sum_where_tests_hold(loop: lp.Accumulate, known: Known) -> Made:
     if not common:
         return Refused("its terms have no tests in common, or there are loops in it")
     tests = _Tests(loop, common, known)
-    if not (tests.certain or tests.fixed or tests.lower or tests.upper):
-        return _NOTHING
-    parts = cut(loop, tests.lower.values(), tests.upper.values())
-    if isinstance(parts, Refused):
-        return parts
-    before, start, stop = parts.before, parts.start, parts.stop
+    cuts = tests.cuts(loop)
+    if isinstance(cuts, Refused):
+        return cuts
+    before, start, stop = cuts.before, cuts.start, cuts.stop
     if tests.fixed:
         end = fresh_like("end", I64)
         end.small = True
@@ -157,23 +151,9 @@ def signed(loop: lp.For | lp.Accumulate, known: Known) -> lp.For | lp.Accumulate
     return dataclasses.replace(loop, body=Signed({}).stmts(loop.body))
 
 
-def guards(x: Any) -> list[tuple[lp.Test, ...]]:
+def tests_in(x: Any) -> list[lp.Test]:
     """Tests of choices and of conditional statements."""
-    found: list[tuple[lp.Test, ...]] = []
-
-    def go(x: Any) -> None:
-        kind = type(x)
-        if kind is list or kind is tuple:
-            for item in x:
-                go(item)
-            return
-        if kind is lp.Choose or kind is lp.If:
-            found.append(x.tests)
-        for name in lp.FIELDS.get(kind, ()):
-            go(getattr(x, name))
-
-    go(x)
-    return found
+    return [t for guard in parts(x, lp.Choose, lp.If) for t in guard.tests]
 
 
 class _Tests:
@@ -212,6 +192,12 @@ class _Tests:
                 self.upper[test] = least + loop.sym
             if least == test.poly:
                 self.exact.add(test)
+
+    def cuts(self, loop: lp.For | lp.Accumulate) -> Cut | Refused:
+        """Where the range is cut, if any of them is decided."""
+        if not (self.certain or self.fixed or self.lower or self.upper):
+            return _NOTHING
+        return cut(loop, self.lower.values(), self.upper.values())
 
     def true(self, test: lp.Test) -> bool | None:
         return True if test in self.certain or test in self.fixed or test in self.lower or test in self.upper else None

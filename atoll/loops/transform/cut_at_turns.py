@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
+from atoll.loops.questions import atoms, loads, polys
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.cut import cut, part_of_sum, regroupable, totals
 from atoll.loops.transform.refused import Made, Refused
@@ -37,7 +37,7 @@ def at_turns(loop: Loop, most: int) -> Made:
     why = _why_not(loop)
     if why is not None:
         return why
-    inside = _polys(loop.body)
+    inside = polys(loop.body)
     rounds = [a for p in inside for a in p.atoms() if isinstance(a, Quot) and loop.sym in a.leaves()]
     if not rounds and not any(isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") for s in loop.body):
         return Refused("nothing in it goes round")
@@ -79,38 +79,16 @@ def _begun(loop: Loop) -> list[lp.Stmt]:
     return totals(loop) if isinstance(loop, lp.Accumulate) else []
 
 
-def _polys(x: Any) -> list[Poly]:
-    found: list[Poly] = []
-
-    def go(x: Any) -> None:
-        kind = type(x)
-        if kind is Poly:
-            found.append(x)
-        elif kind is list or kind is tuple:
-            for item in x:
-                go(item)
-        else:
-            for name in lp.FIELDS.get(kind, ()):
-                go(getattr(x, name))
-
-    go(x)
-    return found
-
-
 def _invariants(loop: Loop) -> list[lp.Let]:
     """Values of the body that are the same in every round."""
     written = {s.buffer for s in lp.walk(loop.body) if isinstance(s, (lp.Store, lp.Update))}
     changing: set[Any] = {loop.sym} | {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
     found: list[lp.Let] = []
     for s in loop.body:
-        if isinstance(s, lp.Let) and changing.isdisjoint(_atoms(s.value)) and not any(x.buffer in written for x in loads(s.value)):
+        if isinstance(s, lp.Let) and changing.isdisjoint(atoms(s.value)) and not any(x.buffer in written for x in loads(s.value)):
             found.append(s)
             changing.discard(s.var.atom)
     return found
-
-
-def _atoms(e: lp.Expr) -> set[Any]:
-    return {leaf for p in _polys(e) for leaf in p.leaves()} | {v.atom for v in lp.used_vars(e)}
 
 
 @dataclass

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.dependence import Order, accesses, place, plain
-from atoll.loops.questions import loads, told
+from atoll.loops.questions import loads, polys, told
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.expand import lane_array
 from atoll.loops.transform.jam import one_sum
@@ -108,7 +108,7 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> Rows | Refused:
     loop, low, high = stmt, poly(0), poly(0)
     if isinstance(stmt, lp.Chunks) and not stmt.accs and not stmt.buffers and len(stmt.body) == 1:
         loop, high = stmt.body[0], stmt.extent
-        if not isinstance(loop, lp.For) or loop.low != poly(stmt.low) or loop.high != poly(stmt.high) or any({stmt.low, stmt.high} & p.leaves() for s in loop.body for p in _polys(s)):
+        if not isinstance(loop, lp.For) or loop.low != poly(stmt.low) or loop.high != poly(stmt.high) or any({stmt.low, stmt.high} & p.leaves() for p in polys(loop.body)):
             return Refused("its rows are not the rows of a piece")
     elif isinstance(stmt, lp.For):
         low, high = stmt.low, stmt.high
@@ -122,7 +122,7 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> Rows | Refused:
         return Refused("indices have the same name")
     stores = [s for s in after if isinstance(s, (lp.Store, lp.Update))]
     axes = [k for k, p in enumerate(stores[0].index) if i in p.leaves()] if stores else []
-    if len(axes) != 1 or any(isinstance(a, lp.VarAtom) for s in loop.body for p in _polys(s) for a in p.leaves()):
+    if len(axes) != 1 or any(isinstance(a, lp.VarAtom) for p in polys(loop.body) for a in p.leaves()):
         return Refused("rows are not told by one index of what is written")
     down = stores[0].index[axes[0]] - poly(i)
     if i in down.leaves() or {i, inner.sym} & {a for p in known for a in p.leaves()}:
@@ -135,20 +135,6 @@ def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> Rows | Refused:
     moving = step(found.low, j), step(found.high, j)
     if 0 not in moving or (inner.exact and moving[0] != 0) or (any(moving) and not facts(known).proves(inner.high - inner.low)):
         return Refused("the shared part of the sums is not seen")
-    return found
-
-
-def _polys(s: lp.Stmt) -> list[Poly]:
-    """Indices of what a statement reads and writes, and bounds of its loops."""
-    found = [p for x in loads([s]) for p in x.index]
-    for t in lp.walk([s]):
-        found += t.index if isinstance(t, (lp.Store, lp.Update)) else ()
-        found += (t.low, t.high) if isinstance(t, (lp.For, lp.Accumulate)) else ()
-        values = [getattr(t, "value", None), *(x.expr for x in getattr(t, "tests", ()))]
-        found += [x.poly for x in getattr(t, "tests", ()) if x.poly is not None]
-        for e in (e for v in values if v is not None for e in lp.subexprs(v)):
-            found += [e.poly] if isinstance(e, lp.Index) else ()
-            found += [x.poly for x in e.tests if x.poly is not None] if isinstance(e, (lp.Choose, lp.Truth)) else ()
     return found
 
 

@@ -14,18 +14,17 @@ an element for every lane (expand.py). Sums may stand in sums. A sum of floats t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.questions import changed, loads, may_fail, straight
+from atoll.loops.questions import atoms, changed, loads, may_fail, straight
 from atoll.loops.transform.copier import Copier, copyable
 from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import added_to, neutral
 from atoll.loops.transform.split import Known, block_end, first_of, in_blocks, over_blocks
-from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes import Poly, Sym, poly
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,29 +64,13 @@ def _alike(loop: lp.For) -> list[lp.Let] | None:
     queue: list[lp.Expr | Poly] = [*ends]
     while queue:
         x = queue.pop()
-        if others & _atoms(x) or any(y.buffer in written for y in loads(x)):
+        if others & atoms(x) or any(y.buffer in written for y in loads(x)):
             return None
         for v in lp.used_vars(x):
             if v in made and v not in wanted:
                 wanted[v] = made[v]
                 queue.append(made[v].value)
     return [s for s in every if isinstance(s, lp.Let) and s.var in wanted]
-
-
-def _atoms(x: lp.Expr | Poly) -> set[Atom]:
-    """The indices and variables that a value is made of."""
-    polys = [x] if isinstance(x, Poly) else [p for e in lp.subexprs(x) for p in _polys(e)]
-    return {a for p in polys for a in p.leaves()} | {v.atom for v in lp.used_vars(x)}
-
-
-def _polys(e: lp.Expr) -> Iterator[Poly]:
-    match e:
-        case lp.Index(p):
-            yield p
-        case lp.Load(_, index):
-            yield from index
-        case lp.Choose(tests) | lp.Truth(tests):
-            yield from (t.poly for t in tests if t.poly is not None)
 
 
 def _may_be(loop: lp.For) -> bool:
