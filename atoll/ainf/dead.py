@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from atoll.ainf import ir
+from atoll.ainf.check import check
 from atoll.ainf.scan_prim import blocks, refs
 from atoll.uncollected import uncollected
 
@@ -100,7 +101,6 @@ def alive(program: ir.Program) -> set[ir.Line]:
 @uncollected
 def remove_dead(program: ir.Program) -> ir.Program:
     """The program with dead lines and dead loop state dropped."""
-    from atoll.ainf.check import check
     from atoll.ainf.renormal import needs_renormal, renormal
 
     live = Live(program)

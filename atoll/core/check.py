@@ -8,6 +8,7 @@ from collections.abc import Iterable, MutableMapping
 from atoll.core import ir
 from atoll.core.prims import PRIMS
 from atoll.core.rewrite import called
+from atoll.core.slices import slice_type
 from atoll.sizes import Poly, Sym
 from atoll.types.types import Array, Fn, Index, Record, Scalar, Tuple, Type, Union, map_sizes, sizes_in
 
@@ -229,7 +230,6 @@ class _Checker:
         self.exprs((e.array, e.value), scope, types)
         self.items(e.items, e.array.type, scope, types, e)
         self.same(e.array.type, e.type, e, "the array")
-        from atoll.core.slices import slice_type
 
         self.same(e.value.type, slice_type(e.array.type, list(e.items)), e, "the assigned value")
 

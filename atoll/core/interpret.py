@@ -16,6 +16,8 @@ import numpy as np
 from atoll.core import interpret_data as data
 from atoll.core import ir, portable
 from atoll.core import values as v
+from atoll.core.binding import bind_call
+from atoll.core.dual import apply
 from atoll.core.meanings import DivisionByZero, NegativePower, NegativeShift, wrap
 from atoll.core.portable import in_blocks
 from atoll.core.prims import PRIMS
@@ -42,8 +44,6 @@ def call(fn: ir.Function, args: tuple[Any, ...], sizes: dict[Sym, int] | None = 
     """The value of the function on these arguments; sizes are taken from the arguments when not given. `until`: a time of the processor, TooSlow after it."""
     env: Env = {}
     if sizes is None:
-        from atoll.core.binding import bind_call
-
         sizes = bind_call(fn, args)
     env.update({sym: np.int64(n) for sym, n in sizes.items()})
     env.update({sym: arg for (sym, _), arg in zip(fn.params, args, strict=True)})
@@ -173,8 +173,6 @@ class Interpreter:
     def prim(self, e: ir.Prim) -> Any:
         args = self.evals(e.args)
         if any(isinstance(a, v.Dual) for a in args):
-            from atoll.core.dual import apply
-
             return apply(self, e, args)
         try:
             result = (own if self.portable and (own := own_meaning(e.op, args)) is not None else PRIMS[e.op].means)(*args)

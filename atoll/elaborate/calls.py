@@ -10,6 +10,7 @@ from atoll.core import ir
 from atoll.elaborate import entities as en
 from atoll.elaborate import flexible, function_values
 from atoll.elaborate.annotations import type_expr
+from atoll.elaborate.arithmetic import cast_call, nary_math
 from atoll.elaborate.coerce import coerce
 from atoll.elaborate.declared import apply_declared, hold
 from atoll.elaborate.elaborator import Elaborator, describe
@@ -220,8 +221,6 @@ def is_function(entity: Any) -> bool:
 
 def _construct(el: Elaborator, t: Any, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Value:
     """f32(x), c128(re, im), P(x=1.0)"""
-    from atoll.elaborate.arithmetic import cast_call, nary_math
-
     if isinstance(t, Scalar):
         a = Args(el, t.dtype.name, span, tuple(args), keywords)
         if t.dtype.is_complex and len(args) == 2:

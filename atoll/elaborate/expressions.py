@@ -9,6 +9,7 @@ from typing import Any
 from atoll.core import ir
 from atoll.elaborate import arithmetic, calls, comprehension, data, function_values, indexing
 from atoll.elaborate import entities as en
+from atoll.elaborate.builtins.create import filled
 from atoll.elaborate.builtins.names import BUILTINS
 from atoll.elaborate.builtins.reshape import concat, flatten
 from atoll.elaborate.coerce import array_of, coerce, join_types, make_tuple, project_all, scalar_dtype, to_dtype, unify
@@ -198,8 +199,6 @@ def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
 
 def copies(el: Elaborator, items: Value, count: Any, node: s.Node) -> Value:
     """[a, b] * n: n times the items, one after the other."""
-    from atoll.elaborate.builtins.create import filled
-
     if isinstance(items.expr, ir.MakeArray) and len(items.expr.items) == 1 and isinstance(items.type, Array):
         return filled(el, [count], Value(items.expr.items[0], items.type.elem), node.span)
     return flatten(el, el.bind(filled(el, [count], el.bind(items), node.span)), node.span)

@@ -16,6 +16,7 @@ import numpy as np
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
+from atoll.elaborate.arithmetic import binary
 from atoll.elaborate.coerce import coerce
 from atoll.elaborate.decay import plain_type
 from atoll.elaborate.elaborator import Elaborator, describe
@@ -68,7 +69,6 @@ def apply_pick(el: Elaborator, fn: en.Pick, args: Sequence[Any], keywords: dict[
 
 def _dispatch(el: Elaborator, fn: en.Pick, index: Value, args: Sequence[Any], keywords: dict[str, Any], span: Span) -> Any:
     """The function at an index that is in range."""
-    from atoll.elaborate.arithmetic import binary
     from atoll.elaborate.calls import apply
     from atoll.elaborate.expressions import choose
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from atoll.core import ir
+from atoll.elaborate.broadcasting import broadcast, has_ones
 from atoll.elaborate.coerce import make_tuple, map_arrays, project_all
 from atoll.elaborate.elaborator import Elaborator, Mismatch
 from atoll.elaborate.entities import Value
@@ -29,8 +30,6 @@ def lift(
 ) -> Value:
     """apply(args), mapped over every argument with more axes than its parameter's rank. None: takes any rank."""
     if all(wanted is None or wanted == 0 for wanted in ranks):
-        from atoll.elaborate.broadcasting import broadcast, has_ones
-
         if has_ones(args):
             return _tuple_of_arrays(el, broadcast(el, args, ranks, apply, span, what), _depth(args, ranks), span)
     excess, reps = [], []

@@ -10,6 +10,7 @@ from atoll.core import ir
 from atoll.core.rewrite import transform, walk
 from atoll.elaborate.blanks import close_blanks, open_blanks
 from atoll.elaborate.captures import Captures
+from atoll.elaborate.checks import settle
 from atoll.elaborate.coerce import coerce
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Frame, Home, Scope, Value
@@ -18,6 +19,7 @@ from atoll.elaborate.flexible import with_ranks
 from atoll.elaborate.function_calls import open_value
 from atoll.elaborate.function_values import as_function
 from atoll.elaborate.open_names import name_open_sizes
+from atoll.elaborate.statements import body
 from atoll.elaborate.storage import loaded, stores
 from atoll.errors import Error, Span, fail
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -237,8 +239,6 @@ def _bind_params(el: Elaborator, fn: Any, params: list[tuple[Sym, Type]], as_siz
 
 
 def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, ...], hide: bool) -> ir.Function:
-    from atoll.elaborate.statements import body
-
     signature, entry = fn.signature, _entry(fn.signature, types)
     el = Elaborator(session, fn.name, Home(fn.namespace, entry.local, entry.resolved, fn))
     session.latest[id(fn)] = el
@@ -327,7 +327,6 @@ def _finish(el: Elaborator, fn: Any, out: ir.Function, result: Value, declared: 
     order = {leaf: k for k, leaf in enumerate(leaf for size in sizes_in(t) for leaf in size.leaves())}
     out.open_sizes = tuple(sorted((leaf for leaf in inner if isinstance(leaf, Sym)), key=lambda s: order[s]))
     name_open_sizes(out.open_sizes, {sym: resolve(p) for sym, p in env.items()}, [s.name for s in (*out.sizes, *(p for p, _ in out.params))])
-    from atoll.elaborate.checks import settle
 
     out.result = t
     out.body, out.requires = settle(code, requires, resolve, el.checks_inside)

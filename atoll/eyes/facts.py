@@ -31,6 +31,7 @@ import numpy as np
 from atoll.errors import Error, Span
 from atoll.eyes.looked import Looked
 from atoll.function import CHECK_LATER, Function
+from atoll.madl.typing import show_type
 from atoll.sizes import Poly
 
 Data = dict[str, Any]
@@ -382,7 +383,6 @@ def _madl_types(operator: Any, path: str) -> list[Any]:
     """The names of an operator and the types of their flows, where they are written."""
     if operator.recursive:
         return []
-    from atoll.madl.typing import show_type
 
     graph = operator.compiled.graph
     named = [w for w in graph.wires if w.name is not None and w.span.line and w.span.source.name == path]

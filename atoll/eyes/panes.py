@@ -7,11 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from atoll.ainf import ir
+from atoll.core.needs import needs_functions
 from atoll.errors import Error
 from atoll.function import Function
 from atoll.loops import ir as lp
+from atoll.loops.show import show
 from atoll.lower.make import chosen, compiled_loops
 from atoll.origins import Row, in_words
+from atoll.plan.fuse import Fuser
+from atoll.plan.inplace import plan_block
+from atoll.plan.override import planned
+from atoll.plan.show import stage_origins
 from atoll.sizes import Atom
 from atoll.stages import rows, text_of
 
@@ -61,12 +67,6 @@ def own_part(found: list[Row]) -> list[Row]:
 
 def reasons(looked: Looked) -> dict[int, list[str]]:
     """Why values are stored, fused, checked or copied, by line of the source."""
-    from atoll.core.needs import needs_functions
-    from atoll.plan.fuse import Fuser
-    from atoll.plan.inplace import plan_block
-    from atoll.plan.override import planned
-    from atoll.plan.show import stage_origins
-
     f = looked.f
     said: dict[int, dict[str, None]] = {}
     source = text_of(f).surface.span.source.name
@@ -168,8 +168,6 @@ def linked(text: str, file: str) -> list[Any]:
 
 def schedule_panes(schedule: Any, lines: list[int]) -> Data:
     """A schedule step by step: what each had to prove, and the program after it; linked to the lines where steps are written."""
-    from atoll.loops.show import show
-
     steps: list[Any] = []
     programs: list[Any] = [[each, []] for each in str(schedule.undo(len(schedule.steps))).split("\n")]
     for number, step in enumerate(schedule.steps):

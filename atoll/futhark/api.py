@@ -20,7 +20,11 @@ from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, plain
 from atoll.function import Function, Options
 from atoll.futhark import syntax as s
+from atoll.futhark.entries import entry
 from atoll.futhark.env import Binding
+from atoll.futhark.modules import Modules
+from atoll.futhark.parse import parse
+from atoll.futhark.prelude import prelude
 from atoll.surface import source as text
 
 
@@ -94,10 +98,6 @@ def _module(program: str, name: str, folder: Path | None, also: frozenset[str], 
 @as_deep_as_needed
 def checked(program: str, name: str, folder: Path | None, also: frozenset[str] = frozenset(), into: list[s.Dec] | None = None) -> dict[str, tuple[s.Def, Binding]]:
     """The entry points of a text, type-checked; `also` are definitions that count as such. `into` gets the declarations."""
-    from atoll.futhark.modules import Modules
-    from atoll.futhark.parse import parse
-    from atoll.futhark.prelude import prelude
-
     checker = Modules(prelude())
     checker.folder, checker.also = folder, also
     decs = parse(program, name)
@@ -109,8 +109,6 @@ def checked(program: str, name: str, folder: Path | None, also: frozenset[str] =
 
 @as_deep_as_needed
 def _function(d: s.Def, binding: Binding, tuning: dict[str, int]) -> Function:
-    from atoll.futhark.entries import entry
-
     core = entry(d, binding, tuning)
     try:
         check(core)

@@ -21,9 +21,11 @@ from atoll.errors import Error, fail
 from atoll.errors.misuse import kind_of
 from atoll.errors.plain import all_plain, plain
 from atoll.madl import graph as g
+from atoll.madl.as_function import as_function
 from atoll.madl.binding import Arguments, bind, type_arguments, whole
 from atoll.madl.c_file import INDEX_BITS, CFile, Options
 from atoll.madl.compiled import Compiled
+from atoll.madl.contracts import contracts
 from atoll.madl.instance import Instance, _interpreting, _single, _undonated
 from atoll.madl.instances import Defined
 from atoll.madl.library import Library
@@ -246,14 +248,10 @@ class Operator:
     @functools.cached_property
     def function(self) -> Any:
         """The operator as an Atoll function, for operators without state: it can be differentiated, and it is what a call inside @at.fn means."""
-        from atoll.madl.as_function import as_function
-
         return as_function(self._module._library, self.compiled)
 
     def contracts(self) -> list[dict[str, str]]:
         """What it assumes and guarantees, and what is proved of it; the rest is checked in simulation."""
-        from atoll.madl.contracts import contracts
-
         return [{"kind": c.kind, "text": c.text, "status": c.status} for c in contracts(self.compiled)]
 
     def copies(self) -> list[str]:

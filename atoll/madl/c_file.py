@@ -29,14 +29,17 @@ from atoll.backends.c.quoted import c_comment
 from atoll.backends.c.written import write_files
 from atoll.errors import NOWHERE, fail
 from atoll.loops import ir as lp
+from atoll.madl.c_example import example
 from atoll.madl.c_interface import Public, public, state_buffers
 from atoll.madl.c_names import MATH
 from atoll.madl.c_print import PLAIN, WRAPPING, Printer, dimensions, is_fixed
 from atoll.madl.compiled import Compiled
 from atoll.madl.deep import deep
+from atoll.madl.imports import kernel
 from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
 from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
+from atoll.madl.reach import reach
 from atoll.madl.represented import Enum
 from atoll.madl.share import share
 from atoll.madl.support import support
@@ -131,8 +134,6 @@ class CFile:
 
     def write(self, folder: object, overwrite: bool = False) -> list[Path]:
         """The three files."""
-        from atoll.madl.c_example import example
-
         texts = {f"{self.name}.h": self.header(), f"{self.name}.c": self.source(), f"{self.name}_example.c": example(self)}
         if self.options.origins == "comments":
             texts[f"{self.name}_map.json"] = origin_map(f"{self.name}.c", texts[f"{self.name}.c"])
@@ -312,8 +313,6 @@ class CFile:
 
     def _reached(self, op: LoweredOperator) -> list[Poly]:
         """The largest numbers that subscripts and counters reach, as polynomials of sizes. A number that does not fit is refused here."""
-        from atoll.madl.reach import reach
-
         bits, name = INDEX_BITS[self.options.index], op.compiled.name
         found: dict[Poly, None] = {}
         for p in reach(self, op):
@@ -467,8 +466,6 @@ class _External:
     """An Atoll function as part of the file."""
 
     def __init__(self, scheme: Any, name: str) -> None:
-        from atoll.madl.imports import kernel
-
         self.name = name
         self.kernel, self.stack = kernel(scheme, name)
 

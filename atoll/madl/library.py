@@ -15,6 +15,7 @@ from atoll.madl.compiled import Compiled, compile_operator
 from atoll.madl.deep import deep
 from atoll.madl.elaborate import Elaborator
 from atoll.madl.environment import Env, defined_names, pattern_names
+from atoll.madl.imports import load, scheme_of
 from atoll.madl.instances import Defined, External, Item, RecordItem
 from atoll.madl.levels import one_dimension_each
 from atoll.madl.parse import parse
@@ -87,8 +88,6 @@ class Library:
         elif isinstance(item, s.Const):
             self._constant(item)
         elif isinstance(item, s.Import):
-            from atoll.madl.imports import load
-
             for name, function in load(item, self.folder).items():
                 self._new(name, External(name, function, order), item.span)
         else:
@@ -250,8 +249,6 @@ class Library:
 
     def scheme(self, item: Item, el: Elaborator, e: s.Apply, env: Env) -> Scheme:
         if isinstance(item, External):
-            from atoll.madl.imports import scheme_of
-
             if item.name not in self._schemes:
                 self._schemes[item.name] = scheme_of(item.name, item.function, e.span)
             return self._schemes[item.name]

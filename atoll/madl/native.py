@@ -16,6 +16,10 @@ from atoll.madl.lower import Lowered, LoweredOperator
 from atoll.madl.pieces import leaves_of
 from atoll.madl.plan import Plan
 from atoll.madl.typing import rebuild
+from atoll.runtime.cache import cache
+from atoll.runtime.identity import text_key
+from atoll.runtime.library import load
+from atoll.runtime.toolchain import compile_c
 from atoll.sizes import Atom
 from atoll.types.dtypes import DType
 from atoll.types.types import Type
@@ -32,11 +36,6 @@ class NativeFile:
     """Some operators in one shared object."""
 
     def __init__(self, operators: list[tuple[Compiled, tuple[Type, ...]]]) -> None:
-        from atoll.runtime.cache import cache
-        from atoll.runtime.identity import text_key
-        from atoll.runtime.library import load
-        from atoll.runtime.toolchain import compile_c
-
         self.file = CFile("madl", list(operators), Options(visible=True))
         text = self.file.header() + self.file.source().replace('#include "madl.h"', "")
 

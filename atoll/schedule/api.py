@@ -15,9 +15,12 @@ from atoll.errors.caller import caller
 from atoll.errors.plain import all_plain, calling, plain
 from atoll.schedule import from_ainf, loop_steps, named_ainf, show, value_steps
 from atoll.schedule import term as tm
+from atoll.schedule.compiled import Compiled
+from atoll.schedule.equations import EQUATIONS
 from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Misused, Refused, Theorem, signature, start
 from atoll.schedule.names import binders, find, listing, matches
+from atoll.schedule.pads import show_pads
 from atoll.schedule.work import Work
 from atoll.sizes import PolyLike, Sym
 
@@ -227,8 +230,6 @@ class Schedule:
     def rewrite(self, rule: str, at: str | tm.Path = (), **args: Any) -> Schedule:
         """Any single rule of the kernel, or any of ATL's equations, at a loop or value (or a position) and at the first place below
         it where the rule applies."""
-        from atoll.schedule.equations import EQUATIONS
-
         if rule not in RULES and rule not in EQUATIONS:
             known = ", ".join(sorted(RULES))
             fail("E0507", caller("rewrite"), step=f"rewrite({rule!r})", problem=f"there is no rule {rule!r}; rules are {known}, and ATL's equations")
@@ -324,8 +325,6 @@ class Schedule:
 
     def compile(self, optimise: str = "3") -> Compiled:
         """The scheduled program as native code. Its loops have been checked."""
-        from atoll.schedule.compiled import Compiled
-
         return Compiled(self, optimise)
 
     def compile_text(self) -> str:
@@ -348,8 +347,6 @@ class Schedule:
 
     def pads(self) -> str:
         """The pad types of the program: what is known to be padding, axis by axis."""
-        from atoll.schedule.pads import show_pads
-
         return show_pads(self.theorem)
 
 

@@ -34,6 +34,7 @@ from atoll.schedule.kernel import sizes_of
 from atoll.schedule.nest_loops import nest_loops
 from atoll.schedule.place import HERE, NotLowered, Place
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
+from atoll.schedule.rolled import rolled_let
 from atoll.schedule.scalar_code import Scalars, is_pure
 from atoll.schedule.zeros import Zeros, elements, zeros
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -342,8 +343,6 @@ class Lowerer(Scalars):
         buffer.local = literal is not None and literal <= _STACK
         self.places[t.name] = buffer
         if t.rolled is not None:
-            from atoll.schedule.rolled import rolled_let
-
             return rolled_let(self, t, context, buffer, rest, inside)
         stmts, cover = self.lower(t.bound, context.down(t, 0), Place(buffer, HERE))
         self.asked.append((t.name, cover, extents, context))

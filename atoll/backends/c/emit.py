@@ -13,6 +13,7 @@ from typing import Any
 from atoll.backends.c import ops
 from atoll.backends.c.apart import Apart
 from atoll.backends.c.lengths import lines
+from atoll.backends.c.printing import statements
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly
@@ -304,8 +305,6 @@ class Emitter(Apart):
 
     def plain_print(self, stmt: lp.Print) -> None:
         """Without a host: see printing.py."""
-        from atoll.backends.c.printing import statements
-
         for line in statements(self, stmt):
             self.put(line)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from atoll.elaborate.namespace import Namespace
+from atoll.elaborate.ranks.ambiguity import ambiguous
 from atoll.elaborate.ranks.constraints import Application
 from atoll.elaborate.ranks.entities import Env, Local
 from atoll.elaborate.ranks.generate import Generator
@@ -13,8 +14,10 @@ from atoll.elaborate.ranks.kinds import SCALAR, Arrow, Clash, RankType, Variable
 from atoll.elaborate.ranks.locals import read_alone
 from atoll.elaborate.ranks.names import Names, number_variables
 from atoll.elaborate.ranks.propagate import Infeasible
+from atoll.elaborate.ranks.readings import Elaborated, identifiers, marks
 from atoll.elaborate.ranks.schemes import of_type
 from atoll.elaborate.ranks.solve import Insertion, Outcome, Solution, Types, least
+from atoll.elaborate.ranks.statements import read_function
 from atoll.errors import Span
 from atoll.sizes import poly
 from atoll.surface import syntax as s
@@ -91,8 +94,6 @@ class Definition:
 
 def decide(session: Session, fn: Any) -> Decision:
     """What to insert in a definition. Several least solutions are an error; raises Clash or Infeasible when there is none."""
-    from atoll.elaborate.ranks.ambiguity import ambiguous
-
     definition = read_definition(session, fn)
     if not definition.outcome.unique:
         raise ambiguous(definition, fn.name, {p.name: p.type for p in fn.signature.params}) from None
@@ -128,8 +129,6 @@ def _nothing_repeated_to_be_reduced(gen: Generator) -> None:
 
 def reading_at(session: Session, fn: Any, span: Span) -> str | None:
     """How the application at a place is lifted, in the user's syntax; None when that is not known."""
-    from atoll.elaborate.ranks.readings import Elaborated, identifiers, marks
-
     try:
         definition = read_definition(session, fn)
     except (Clash, Infeasible):
@@ -143,8 +142,6 @@ def reading_at(session: Session, fn: Any, span: Span) -> str | None:
 
 
 def _read(gen: Generator, fn: Any, params: tuple[RankType, ...], declared: RankType | None) -> RankType:
-    from atoll.elaborate.ranks.statements import read_function
-
     named = [(p.name, t) for p, t in zip(fn.signature.params, params, strict=True)]
     return arrow(params, read_function(gen, named, fn.surface.body, fn.liveness, declared))
 

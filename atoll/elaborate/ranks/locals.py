@@ -19,6 +19,7 @@ from atoll.elaborate.ranks.kinds import Arrow, Clash, RankType, Skeleton, Variab
 from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.schemes import Scheme, variables
 from atoll.elaborate.ranks.solve import Outcome, Types, least
+from atoll.elaborate.ranks.statements import read_function
 from atoll.surface import syntax as s
 from atoll.surface.names import free_names
 
@@ -41,8 +42,6 @@ def read_alone(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -
 
 
 def _read(gen: Generator, local: Local, hints: Sequence[Skeleton | None]) -> RankType:
-    from atoll.elaborate.ranks.statements import read_function
-
     params = []
     for k, p in enumerate(local.params):
         t = fresh(p.name) if p.annotation is None else gen.annotation(p.annotation)
