@@ -15,7 +15,7 @@ import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from .stages import COMPILED, FAST, THREADS, Stages
 TIME_LIMIT = 20  # seconds per stage
 MEMORY_LIMIT = 8 << 30  # bytes a worker may take, beside what the process it was forked from has
 BIG = {"n": 2003, "m": 37, "k1": 509}  # enough work for several threads
+FEWER = {"n": 251, "m": 37, "k1": 127}  # where a program ends that was too much work there
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class Outcome:
     accepted: bool = False
     refused: str = ""
     failed_runs: int = 0
+    large: bool = False  # too much work at the sizes for threads, and right at fewer
     runs: int = 0
     failures: list[Failure] = field(default_factory=list)
     stages: Counter[str] = field(default_factory=Counter)
@@ -252,6 +254,12 @@ def run_seed(seed: int, stages: Sequence[str], rounds: int = 2, mutated: bool = 
             runs = Stages(f)
         known = len(total.failures)
         run_function(runs, case, stages, total)
+        if big and known < len(total.failures) and all(f.kind == "slow" for f in total.failures[known:]):
+            fewer = Outcome()
+            run_function(runs, replace(case, sizes=dict(FEWER)), stages, fewer)
+            total.large = True
+            total.failures[known:] = fewer.failures
+            case = replace(case, sizes=dict(FEWER))
         if len(total.failures) > known and first is None:
             first = case
     return Report(seed, total, first)

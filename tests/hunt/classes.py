@@ -17,7 +17,7 @@ def _general(seeds: Iterable[int], stages: tuple[str, ...], mutated: bool = Fals
     for report in run_seeds(seeds, stages, 2, mutated=mutated, big=big, patience=60):
         out = report.outcome
         shown = "\n".join(f"{f.kind} in {f.stage}: {f.where} {f.detail[-600:]}" for f in out.failures[:2])
-        kind = out.failures[0].kind if out.failures else "refused" if out.refused else "right"
+        kind = out.failures[0].kind if out.failures else "refused" if out.refused else "large" if out.large else "right"
         text = report.case.text if report.case is not None else ""
         yield Hunted(report.seed, kind, bool(out.failures), f"{text}\n{report.case and report.case.sizes}\n{shown}" if out.failures else "")
 

@@ -27,3 +27,17 @@ def test_a_class_that_dies(capsys: pytest.CaptureFixture[str]) -> None:
     assert one.kinds == {"died": 1}
     assert report([one], 10) == 1
     assert "python -m tests.hunt --only no such class --seeds 10," in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ends", [True, False])
+def test_too_much_work_for_threads(monkeypatch: pytest.MonkeyPatch, ends: bool) -> None:
+    """A program that takes too long at the sizes for threads is tried at fewer: that it does not end there either is a failure."""
+    from tests.fuzz import harness
+
+    def slow(runs: object, case: harness.Case, stages: object, outcome: harness.Outcome) -> None:
+        if case.sizes == harness.BIG or not ends:
+            outcome.failures.append(harness.Failure("slow", "O3T1", "more than 20 s"))
+
+    monkeypatch.setattr(harness, "run_function", slow)
+    found = harness.run_seed(4001, (), 1, big=True)
+    assert found.outcome.large and bool(found.outcome.failures) is not ends
