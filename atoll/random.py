@@ -360,3 +360,7 @@ poisson = _distribution("poisson")
 integers = _distribution("integers")
 
 __all__ = [*sorted(NAMES)]
+
+
+def __dir__() -> list[str]:
+    return __all__

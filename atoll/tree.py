@@ -93,3 +93,10 @@ def _unlike(a: Any, b: Any) -> None:
 def _described(tree: Any) -> str:
     parts = _parts(tree)
     return kind_of(tree) if parts is None else f"{kind_of(tree)} of {len(parts)}"
+
+
+__all__ = ["leaves", "map", "unflatten", "zip"]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -182,12 +182,30 @@ def repeated(loops: lp.Function) -> list[tuple[str, Span]]:
         seen[c.array] = seen.get(c.array, 0) + 1
         if seen[c.array] <= c.allowed or not c.each.startswith((EVERY_ROUND, SOME_ROUNDS)) or not c.span.line or c.bytes.const() is not None:
             continue
+        if _put_back(loops.body, c, {}):
+            continue
         meant = f"write at.copy({c.name})" if c.name.isidentifier() else "write at.copy"
         if c.bytes != bytes_of(c.source):  # a row of an array, say: the copy to write is that of the row
             meant = f"write {c.target.shown} = at.copy(...)" if c.target.shown.isidentifier() else "write at.copy of that part"
         text = f"{loops.name} copies {lp.in_words(c.bytes)} bytes here {c.each}: {c.reason}. If that is meant, {meant}; if not, take what is needed of the old array before it is changed."
         found.setdefault(text, c.span)
     return list(found.items())
+
+
+def _put_back(x: object, c: lp.Copied, around: dict[Poly, Poly]) -> bool:
+    """Rows that change places: all that is kept of an array is written into it again, so the copy costs no more than the update. `around`: counters from 0 and their ends."""
+    if isinstance(x, lp.Store):
+        if x.buffer is not c.source or not isinstance(x.value, lp.Load) or x.value.buffer is not c.target:
+            return False
+        index = x.value.index
+        return len(set(index)) == len(index) and all(around.get(at) == extent for at, extent in zip(index, c.target.extents, strict=True))
+    if isinstance(x, lp.Chunks):
+        around = {**around, poly(x.low): x.extent, poly(x.high): x.extent}
+    elif isinstance(x, lp.For):
+        around = {**around, poly(x.sym): around.get(x.low, x.high)}  # of a part from a piece's beginning to its end: of the whole
+    if isinstance(x, (list, tuple)):
+        return any(_put_back(item, c, around) for item in x)
+    return any(_put_back(getattr(x, name), c, around) for name in lp.FIELDS.get(type(x), ()))
 
 
 def _refuse(loops: lp.Function, fn: core.Function, c: lp.Copied, returned: Span) -> NoReturn:

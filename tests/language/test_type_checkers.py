@@ -100,6 +100,8 @@ def test_dir_shows_what_a_user_wants():
     assert {"fn", "grad", "value_and_grad", "jvp", "schedule", "Function", "cache", "doctor", "module", "node", "donate", "hessian", "linearize", "random", "tree", "vmap", "exp", "f64"} <= set(shown)
     assert not {"FnMaker", "OwnMaker", "importlib", "TYPE_CHECKING", "Any", "plain", "poly", "names_in", "annotations", "MYPY"} & set(shown)
     assert all(hasattr(at, name) for name in shown)
+    assert dir(at.tree) == ["leaves", "map", "unflatten", "zip"]
+    assert {"key", "normal"} <= set(dir(at.random)) and not {"Any", "fail", "np"} & set(dir(at.random))
 
 
 @at.fn
