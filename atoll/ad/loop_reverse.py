@@ -222,6 +222,48 @@ def _round(
     back.replay = Replay(b, {prim.index: back.round, **back.env})
     replay = back.replay
     replay.checked, replay.before = True, tape.before
+    readers = _states_before(back, restored)
+    starts: dict[int, ir.Line] = {}
+    for k in active:
+        starts[k] = _activate(b, prim.block.params[k], readers[k], back.index)
+    for k in range(back.states):
+        replay.give(prim.block.params[k], 0, line_reader(starts[k]) if k in starts else readers[k])
+    first = b._count
+    stacked = {k: nest(prim, k) or [] for k in tape.stacks}
+    recalled, olds = _replayed(back, original, stacked)
+    made = [x for x in help_.lines_since(b, first) if x.block.depth <= back.block.depth]  # those that do not depend on the round stand outside it
+    inner = ReverseMode(b, frozenset(back.block.ambient))
+    inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
+    inner.spread(made)
+    inner.replayed = True
+    inner.recalled = recalled
+    for s in sums.values():
+        inner.sinks[s.key] = sum_sink(back, s)
+        inner.running[s.key] = s
+    undo_between(back, inner, stacked, olds)
+    running, later = _seeded(back, inner, active, starts, body_results)
+    _gather(back, inner, active, starts, made, stacked)
+    inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
+    for flow in later:
+        inner.push(*flow)
+    inner.run(made)
+    inner.run_outside(back.block, made)
+    for position, k in enumerate(active):
+        if k in running:
+            back.nexts[position] = running[k].current.whole(b)
+        else:
+            back.nexts[position] = _final(b, inner, starts[k])
+    for k, r in restored.items():
+        back.nexts[r.state] = brought_back(back, inner, r, tape.stacks[k], stacked[k], starts.get(k)) if k in tape.stacks else back.undone(k, r.param)
+        if r.top >= 0:
+            back.nexts[r.top] = ir.Abs((), back.taped(tape.stacks[k].tops))
+    for s in sums.values():
+        back.nexts[s.state] = s.current.whole(b) if isinstance(s.current, Version) else ir.Abs((), s.current)
+
+
+def _states_before(back: Backward, restored: dict[int, Restored]) -> dict[int, Reader]:
+    """How the states are read that the forward round began with."""
+    b, tape = back.b, back.tape
     readers: dict[int, Reader] = {}
     for k in range(back.states):
         if k in tape.whole:
@@ -233,18 +275,17 @@ def _round(
             readers[k] = state_reader(b, taken)
         else:
             readers[k] = back.undo_view(k, restored[k].param)
-    starts: dict[int, ir.Line] = {}
-    for k in active:
-        starts[k] = _activate(b, prim.block.params[k], readers[k], back.index)
-    for k in range(back.states):
-        replay.give(prim.block.params[k], 0, line_reader(starts[k]) if k in starts else readers[k])
-    first = b._count
+    return readers
+
+
+def _replayed(back: Backward, original: list[ir.Line], stacked: dict[int, Any]) -> tuple[dict[ir.Line, Reader], dict[ir.Line, Any]]:
+    """The forward round made again: what the tape recalls of it, and what its updates overwrote."""
+    tape, replay = back.tape, back.replay
     recalled: dict[ir.Line, Reader] = {}
     chains = {k: [u.line for u in updates] for k, updates in tape.updates.items()}
     in_chain = {line: k for k, lines in chains.items() for line in lines}
-    stacked = {k: nest(prim, k) or [] for k in tape.stacks}
     updated = {line for chain in stacked.values() for line, _ in chain if isinstance(line.prim, ir.Scatter)}
-    olds = {}
+    olds: dict[ir.Line, Any] = {}
     for line in original:
         if line in updated:
             olds[line] = overwritten(back, line)
@@ -255,16 +296,12 @@ def _round(
         for result in range(len(line.results)):
             if (line, result) in tape.sums:
                 recalled |= _recall(back, line, result)
-    made = [x for x in help_.lines_since(b, first) if x.block.depth <= back.block.depth]  # those that do not depend on the round stand outside it
-    inner = ReverseMode(b, frozenset(back.block.ambient))
-    inner.active = {(line, 0) for line in starts.values()} | set(back.rev.active)
-    inner.spread(made)
-    inner.replayed = True
-    inner.recalled = recalled
-    for s in sums.values():
-        inner.sinks[s.key] = sum_sink(back, s)
-        inner.running[s.key] = s
-    undo_between(back, inner, stacked, olds)
+    return recalled, olds
+
+
+def _seeded(back: Backward, inner: ReverseMode, active: list[int], starts: dict[int, ir.Line], body_results: tuple[ir.Abs, ...]) -> tuple[dict[int, Sum], list[Any]]:
+    """The adjoints of the round's results handed to what made them: those that go on through updates, and what is handed over later."""
+    b, tape, replay = back.b, back.tape, back.replay
     running: dict[int, Sum] = {}
     later: list[Any] = []
     for position, k in enumerate(active):
@@ -282,6 +319,12 @@ def _round(
             with b.binding(*array.binders):
                 value = read(b, bar, 0, tuple(poly(x) for x in array.binders))
             inner.push(array.body, value, (), list(array.binders))
+    return running, later
+
+
+def _gather(back: Backward, inner: ReverseMode, active: list[int], starts: dict[int, ir.Line], made: list[ir.Line], stacked: dict[int, Any]) -> None:
+    """Arrays whose adjoints are gathered first and added at once."""
+    tape, prim = back.tape, back.prim
     for k in active:
         if k in tape.stacks or (k not in tape.updates and (_is_large(prim.block.params[k].results[0]) or _has_loop(prim, k))):
             inner.gathered[(starts[k], 0)] = []
@@ -291,22 +334,6 @@ def _round(
         elif isinstance(x.prim, ir.Scatter) and x.block is back.block and not x.dims and not x.conds and x.results[0].dtype.has_slope:
             inner.gathered.setdefault((x, 0), [])
     inner.gathered |= {key: [] for key in made_updates(back, stacked)}
-    inner.through_reads = True  # from here on: updates of the round took the adjoints of what they overwrote
-    for flow in later:
-        inner.push(*flow)
-    inner.run(made)
-    inner.run_outside(back.block, made)
-    for position, k in enumerate(active):
-        if k in running:
-            back.nexts[position] = running[k].current.whole(b)
-        else:
-            back.nexts[position] = _final(b, inner, starts[k])
-    for k, r in restored.items():
-        back.nexts[r.state] = brought_back(back, inner, r, tape.stacks[k], stacked[k], starts.get(k)) if k in tape.stacks else back.undone(k, r.param)
-        if r.top >= 0:
-            back.nexts[r.top] = ir.Abs((), back.taped(tape.stacks[k].tops))
-    for s in sums.values():
-        back.nexts[s.state] = s.current.whole(b) if isinstance(s.current, Version) else ir.Abs((), s.current)
 
 
 def _recall(back: Backward, line: ir.Line, result: int) -> dict[ir.Line, Reader]:

@@ -23,7 +23,7 @@ from atoll.backends.c.prelude import needed_by
 from atoll.backends.c.sort import sorts_by
 from atoll.backends.c.units import parts, shared, without_structs
 from atoll.core import ir as core
-from atoll.core.binding import MOST_SIZE, plan
+from atoll.core.binding import MOST_SIZE, Step, plan
 from atoll.loops import ir as lp
 from atoll.loops.transform.split import may_be_negative
 from atoll.origins import Marks
@@ -193,78 +193,101 @@ def _entry(fn: lp.Function, emitter: Emitter) -> str:
     )
 
 
+class _Numbers:
+    """Where the host puts what it gives: leaves of parameters and their sizes, counted through."""
+
+    def __init__(self, fn: core.Function) -> None:
+        self.leaf: dict[tuple[int, int], int] = {}
+        self.axis: dict[tuple[int, int, int], int] = {}
+        for k, (_, t) in enumerate(fn.params):
+            for leaf, (_, leaf_type) in enumerate(flatten(t)):
+                self.leaf[(k, leaf)] = len(self.leaf)
+                for axis in range(len(shape_of(leaf_type)[0])):
+                    self.axis[(k, leaf, axis)] = len(self.axis)
+
+
 def prepare_text(core_fn: core.Function, fn: lp.Function, emitter: Emitter, reads_arrays: bool = True) -> str:
     """Sizes from shapes, and the shapes of the results. Elements of arguments are looked at where the host can read them."""
-    position: dict[tuple[int, int, int], int] = {}
-    leaf_number: dict[tuple[int, int], int] = {}
-    count = leaves = 0
-    for k, (_, t) in enumerate(core_fn.params):
-        for leaf, (_, leaf_type) in enumerate(flatten(t)):
-            leaf_number[(k, leaf)] = leaves
-            leaves += 1
-            for axis in range(len(shape_of(leaf_type)[0])):
-                position[(k, leaf, axis)] = count
-                count += 1
+    numbers = _Numbers(core_fn)
     names: dict[Atom, str] = {sym: f"s_{k}" for k, sym in enumerate(core_fn.sizes)}
     lines = ["    (void)at; (void)shape; (void)sizes; (void)dims;"]
     for k, (sym, t) in enumerate(core_fn.params):
         if isinstance(t, Index) or getattr(getattr(t, "dtype", None), "name", "") == "i64":
             names[sym] = f"v_{k}"
-            lines.append(f"    const int64_t v_{k} = *(const int64_t *)at->in[{leaf_number[(k, 0)]}];")
+            lines.append(f"    const int64_t v_{k} = *(const int64_t *)at->in[{numbers.leaf[(k, 0)]}];")
             lines.append(f"    (void)v_{k};")
     for step in plan(core_fn):
-        at = position[(step.place.param, step.place.leaf, step.place.axis)]
-        if step.solves is not None and step.rest is None:  # the size grows with it: bisection
-            name = names[step.solves]
-            value = _poly(step.poly, names)
-            lines.append(f"    int64_t {name} = 1;")
-            lines.append(f"    while ({value} < shape[{at}]) {name} *= 2;")
-            lines.append(f"    for (int64_t low = 0, high = {name}; low < high;) {{")
-            lines.append(f"        {name} = low + (high - low) / 2;")
-            lines.append(f"        if ({value} < shape[{at}]) low = {name} + 1; else high = {name};")
-            lines.append(f"        {name} = low;")
-            lines.append("    }")
-            lines.append(f"    if ({value} != shape[{at}]) return 1;")
-        elif step.solves is not None:
-            assert step.rest is not None
-            rest = _poly(step.rest, names)
-            value = f"shape[{at}]" if not step.rest.terms else f"(shape[{at}] - ({rest}))"
-            if step.factor != 1:
-                factor = f"({_poly(step.factor, names)})"
-                lines.append(f"    if ({factor} == 0 || {value} % {factor} != 0) return 1;" if step.factor.const() is None else f"    if ({value} % {factor} != 0) return 1;")
-                value = f"{value} / {factor}"
-            lines.append(f"    const int64_t {names[step.solves]} = {value};")
-        else:
-            lines.append(f"    if (shape[{at}] != {_poly(step.poly, names)}) return 1;")
-    for sym in core_fn.sizes:
-        lines.append(f"    if ({names[sym]} < 0 || {names[sym]} >= INT64_C({MOST_SIZE})) return 1;")
-    for need in core_fn.requires:
-        lines.append(f"    if ({_poly(need.poly, names, double=True)} < 0) return 1;")
+        lines += _size_text(step, numbers.axis[(step.place.param, step.place.leaf, step.place.axis)], names)
+    lines += _limits_text(core_fn, names)
+    if reads_arrays:
+        lines += _elements_text(core_fn, fn, emitter, numbers, names)
+    lines += [f"    sizes[{k}] = {names[sym]};" for k, sym in enumerate(core_fn.sizes)]
+    lines += _dims_text(core_fn, names)
+    head = "int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims) {"
+    return "\n".join([head, *lines, "    return 0;", "}"])
+
+
+def _size_text(step: Step, at: int, names: dict[Atom, str]) -> list[str]:
+    """A size found from a length that was given, or the length compared with what it must be."""
+    if step.solves is None:
+        return [f"    if (shape[{at}] != {_poly(step.poly, names)}) return 1;"]
+    name = names[step.solves]
+    if step.rest is None:  # the size grows with it: bisection
+        value = _poly(step.poly, names)
+        return [
+            f"    int64_t {name} = 1;",
+            f"    while ({value} < shape[{at}]) {name} *= 2;",
+            f"    for (int64_t low = 0, high = {name}; low < high;) {{",
+            f"        {name} = low + (high - low) / 2;",
+            f"        if ({value} < shape[{at}]) low = {name} + 1; else high = {name};",
+            f"        {name} = low;",
+            "    }",
+            f"    if ({value} != shape[{at}]) return 1;",
+        ]
+    value = f"shape[{at}]" if not step.rest.terms else f"(shape[{at}] - ({_poly(step.rest, names)}))"
+    if step.factor == 1:
+        return [f"    const int64_t {name} = {value};"]
+    factor = f"({_poly(step.factor, names)})"
+    none = "" if step.factor.const() is not None else f"{factor} == 0 || "
+    return [f"    if ({none}{value} % {factor} != 0) return 1;", f"    const int64_t {name} = {value} / {factor};"]
+
+
+def _limits_text(core_fn: core.Function, names: dict[Atom, str]) -> list[str]:
+    """Sizes that are sizes, what is required of them, and lengths that are far from overflow."""
+    lines = [f"    if ({names[sym]} < 0 || {names[sym]} >= INT64_C({MOST_SIZE})) return 1;" for sym in core_fn.sizes]
+    lines += [f"    if ({_poly(need.poly, names, double=True)} < 0) return 1;" for need in core_fn.requires]
     results = [size for _, leaf_type in flatten(core_fn.result) for size in shape_of(leaf_type)[0]]
     for size in [*(need.poly for need in core_fn.requires), *results]:
         if size.single() is None and size.leaves() and all(leaf in names for leaf in size.leaves()):
             lines.append(f"    if (fabs({_poly(size, names, double=True)}) >= 0x1p62) return 2;")
+    return lines
+
+
+def _elements_text(core_fn: core.Function, fn: lp.Function, emitter: Emitter, numbers: _Numbers, names: dict[Atom, str]) -> list[str]:
+    """Elements of arguments that must be truth values, or indices of a size."""
+    lines: list[str] = []
     for k, (_, t) in enumerate(core_fn.params):
-        for leaf, (_, leaf_type) in enumerate(flatten(t) if reads_arrays else ()):
+        for leaf, (_, leaf_type) in enumerate(flatten(t)):
             sizes, elem = shape_of(leaf_type)
-            given = fn.inputs[leaf_number[(k, leaf)]]
+            number, axes = numbers.leaf[(k, leaf)], [numbers.axis[(k, leaf, a)] for a in range(len(sizes))]
+            given = fn.inputs[number]
             if sizes and isinstance(given, lp.Buffer) and given.dtype is BOOL and given not in emitter.bytes:
-                lines += _bool_check(leaf_number[(k, leaf)], [position[(k, leaf, a)] for a in range(len(sizes))])
+                lines += _bool_check(number, axes)
             if isinstance(elem, Index):
-                lines += _index_check(leaf_number[(k, leaf)], [position[(k, leaf, a)] for a in range(len(sizes))], _poly(elem.size, names))
-    lines += [f"    sizes[{k}] = {names[sym]};" for k, sym in enumerate(core_fn.sizes)]
-    n = 0
-    for (_, leaf_type), out in zip(flatten(core_fn.result), fn.outputs, strict=True):
-        for size in shape_of(leaf_type)[0]:
-            known = all(leaf in names for leaf in size.leaves())
-            extent = _poly(size, names) if known else "-1"  # which says that only running tells
-            if known and may_be_negative(size):  # rows of length n - 1, of which there are n
-                extent = f"{extent} > 0 ? {extent} : 0"
-            lines.append(f"    dims[{n}] = {extent};")
-            n += 1
-        del out
-    head = "int atoll_prepare(at_call *at, const int64_t *shape, int64_t *sizes, int64_t *dims) {"
-    return "\n".join([head, *lines, "    return 0;", "}"])
+                lines += _index_check(number, axes, _poly(elem.size, names))
+    return lines
+
+
+def _dims_text(core_fn: core.Function, names: dict[Atom, str]) -> list[str]:
+    """Lengths of the results."""
+    lines: list[str] = []
+    for size in [size for _, leaf_type in flatten(core_fn.result) for size in shape_of(leaf_type)[0]]:
+        known = all(leaf in names for leaf in size.leaves())
+        extent = _poly(size, names) if known else "-1"  # which says that only running tells
+        if known and may_be_negative(size):  # rows of length n - 1, of which there are n
+            extent = f"{extent} > 0 ? {extent} : 0"
+        lines.append(f"    dims[{len(lines)}] = {extent};")
+    return lines
 
 
 def _index_check(leaf: int, axes: list[int], n: str) -> list[str]:

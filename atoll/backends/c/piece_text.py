@@ -162,8 +162,42 @@ class Pieces(Loops):
     def all_pieces(self, name: str, chunk: lp.Chunks, params: list[tuple[str, str, str]]) -> None:
         """A function for all pieces: at once when there is little to do, else through the runtime's pool, where a task unpacks its
         arguments and runs one piece; then what the pieces accumulated is combined."""
-        struct, partial = f"{name}_args", [f"{safe(a.var.name)}_part" for a in chunk.accs]
+        partial = [f"{safe(a.var.name)}_part" for a in chunk.accs]
         pointers = [(t.replace(" *restrict", " *"), v) for t, v, _ in params]
+        struct = self._task(name, chunk, pointers, partial)
+        private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
+        little = "at_n * at_work < 65536"
+        whole = "" if chunk.accs or private else f" || {little}"
+        given = "".join(f", {v}" for _, v in pointers)
+        outs = [f"{safe(a.var.name)}_out" for a in chunk.accs]
+        head = ["at_call *at", "int64_t at_n", "int64_t at_work", *(f"{t} {v}" for t, v in pointers)]
+        head += [f"{a.var.dtype.c_name} *{out}" for a, out in zip(chunk.accs, outs, strict=True)]
+        with self.function_text():
+            with self.braces(f"AT_PIECE int {name}_all({', '.join(head)})"):
+                if is_wide(chunk.extent):  # so that what is counted up from it is no overflow
+                    self.put("if (at_n > INT64_C(1) << 62) at_n = INT64_C(1) << 62;")
+                most = str(chunk.most)
+                if chunk.rows:
+                    most = f"at_n < {16 * chunk.rows} ? 16 : at_n < {chunk.most * chunk.rows} ? at_n / {chunk.rows} : {chunk.most}"
+                self.put(f"const int64_t at_size = at_piece(at_n, at_work, {chunk.grain}, {chunk.align}, {most});")
+                self.put(f"if (at_n <= at_size{whole}) return at_n > 0 ? {name}({', '.join(['at, 0, at_n' + given, *outs])}) : 0;")
+                self.put("const int64_t at_pieces = (at_n + at_size - 1) / at_size;")
+                for acc, p in zip(chunk.accs, partial, strict=True):
+                    self.put(f"{acc.var.dtype.c_name} {p}[{chunk.most}];")
+                self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size, at_work' + given, *partial])}}};")
+                self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, at_alone(at_n * at_work));")
+                if chunk.accs:
+                    self.put("if (status != 0) return status;")
+                for acc, p, out in zip(chunk.accs, partial, outs, strict=True):
+                    self.put("for (int64_t at_w = 1; at_w < at_pieces; at_w *= 2)")
+                    combined = self._combine(acc, f"{p}[at_k]", f"{p}[at_k + at_w]")
+                    self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
+                    self.put(f"*{out} = {p}[0];")
+                self.put("return status;")
+
+    def _task(self, name: str, chunk: lp.Chunks, pointers: list[tuple[str, str]], partial: list[str]) -> str:
+        """What the pool calls for a piece: it unpacks the arguments and runs it. The name of the struct that they are in."""
+        struct = f"{name}_args"
         fields = "".join(f" {t} {v};" for t, v in pointers)
         fields += "".join(f" {a.var.dtype.c_name} *{p};" for a, p in zip(chunk.accs, partial, strict=True))
         unpack = ", ".join(["at", "at_low", "at_high", *(f"at_a->{v}" for _, v in pointers), *(f"at_a->{p} + at_piece_number" for p in partial)])
@@ -194,35 +228,7 @@ class Pieces(Loops):
                 f"{run}}}"
             )
         )
-        private = any(isinstance(s, lp.Alloc) and s.buffer.private for s in lp.walk(chunk.body))
-        little = "at_n * at_work < 65536"
-        whole = "" if chunk.accs or private else f" || {little}"
-        given = "".join(f", {v}" for _, v in pointers)
-        outs = [f"{safe(a.var.name)}_out" for a in chunk.accs]
-        head = ["at_call *at", "int64_t at_n", "int64_t at_work", *(f"{t} {v}" for t, v in pointers)]
-        head += [f"{a.var.dtype.c_name} *{out}" for a, out in zip(chunk.accs, outs, strict=True)]
-        with self.function_text():
-            with self.braces(f"AT_PIECE int {name}_all({', '.join(head)})"):
-                if is_wide(chunk.extent):  # so that what is counted up from it is no overflow
-                    self.put("if (at_n > INT64_C(1) << 62) at_n = INT64_C(1) << 62;")
-                most = str(chunk.most)
-                if chunk.rows:
-                    most = f"at_n < {16 * chunk.rows} ? 16 : at_n < {chunk.most * chunk.rows} ? at_n / {chunk.rows} : {chunk.most}"
-                self.put(f"const int64_t at_size = at_piece(at_n, at_work, {chunk.grain}, {chunk.align}, {most});")
-                self.put(f"if (at_n <= at_size{whole}) return at_n > 0 ? {name}({', '.join(['at, 0, at_n' + given, *outs])}) : 0;")
-                self.put("const int64_t at_pieces = (at_n + at_size - 1) / at_size;")
-                for acc, p in zip(chunk.accs, partial, strict=True):
-                    self.put(f"{acc.var.dtype.c_name} {p}[{chunk.most}];")
-                self.put(f"{struct} at_context = {{{', '.join(['at_n, at_size, at_work' + given, *partial])}}};")
-                self.put(f"const int status = at_rt->parallel(at, {name}_task, &at_context, at_pieces, at_alone(at_n * at_work));")
-                if chunk.accs:
-                    self.put("if (status != 0) return status;")
-                for acc, p, out in zip(chunk.accs, partial, outs, strict=True):
-                    self.put("for (int64_t at_w = 1; at_w < at_pieces; at_w *= 2)")
-                    combined = self._combine(acc, f"{p}[at_k]", f"{p}[at_k + at_w]")
-                    self.put(f"    for (int64_t at_k = 0; at_k + at_w < at_pieces; at_k += 2 * at_w) {p}[at_k] = {combined};")
-                    self.put(f"*{out} = {p}[0];")
-                self.put("return status;")
+        return struct
 
 
 def _is_divided(chunk: lp.Chunks) -> bool:

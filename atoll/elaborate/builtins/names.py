@@ -13,7 +13,12 @@ SCALAR_UNARY = {
     # name in a body -> primitive
     **{
         name: name
-        for name in ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "lgamma", "tgamma", "digamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "conj", "real", "imag", "abs", "sign", "signbit", "sampled"]
+        for name in [
+            "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin",
+            "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "erf", "erfc", "lgamma",
+            "tgamma", "digamma", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "conj", "real", "imag",
+            "abs", "sign", "signbit", "sampled",
+        ]
     },
     "asin": "arcsin",
     "acos": "arccos",
@@ -39,10 +44,25 @@ SCALAR_NARY = {
     "maximum": ("max", 2),
     "fma": ("fma", 3),
 }
-OPERATORS = {"add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//", "mod": "%"}
+OPERATORS = {
+    "add": "+", "sub": "-", "mul": "*", "and_": "&", "or_": "|", "xor": "^", "truediv": "/", "floordiv": "//",
+    "mod": "%",
+}
 DERIVATIVES = ["jvp", "jvp2", "vjp", "vjp2", "grad", "value_and_grad", "jacfwd", "jacrev", "hessian", "linearize"]
-OTHERS = ["map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "sorted", "argsort", "argmin", "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten", "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate", "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow", "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop", "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap", *DERIVATIVES]
-RANDOM = ["key", "split", "fold_in", "permutation", "choice", "categorical", "uniform", "normal", "lognormal", "laplace", "logistic", "gumbel", "cauchy", "exponential", "rayleigh", "weibull", "gamma", "chisquare", "beta", "student_t", "bernoulli", "geometric", "poisson", "integers"]
+OTHERS = [
+    "map", "reduce", "scan", "fold", "hist", "scatter", "gather", "filter", "sort", "sorted", "argsort", "argmin",
+    "argmax", "zip", "unzip", "iota", "rep", "full", "zeros", "ones", "where", "pad", "transpose", "flatten",
+    "split", "tile", "concat", "pad_l", "pad_r", "trunc_l", "trunc_r", "window", "sample", "reverse", "rotate",
+    "repeat", "len", "range", "enumerate", "reversed", "sum", "prod", "min", "max", "any", "all", "print", "pow",
+    "clip", "int", "float", "bool", "complex", "dot", "matmul", "size", "copy", "loop", "bound", "stop",
+    "zeros_like", "ones_like", "full_like", "cumsum", "cumprod", "mean", "outer", "square", "stack", "vmap",
+    *DERIVATIVES,
+]
+RANDOM = [
+    "key", "split", "fold_in", "permutation", "choice", "categorical", "uniform", "normal", "lognormal", "laplace",
+    "logistic", "gumbel", "cauchy", "exponential", "rayleigh", "weibull", "gamma", "chisquare", "beta",
+    "student_t", "bernoulli", "geometric", "poisson", "integers",
+]
 """Functions of at.random (atoll/random.py)."""
 CONSTANTS: dict[str, float] = {"pi": math.pi, "e": math.e, "inf": math.inf, "nan": math.nan, "tau": math.tau}
 NUMPY_CONSTANTS: dict[str, float] = {"euler_gamma": 0.5772156649015329}
@@ -81,7 +101,11 @@ class BuiltinName:
         fail("E0107", name=self.__name__)
 
 
-_SHARED = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "isnan", "isinf", "isfinite", "copysign", "hypot", "fmod"]
+_SHARED = [
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "sin", "cos", "tan", "arcsin",
+    "arccos", "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "floor", "ceil", "trunc", "isnan",
+    "isinf", "isfinite", "copysign", "hypot", "fmod",
+]
 
 MODULES: dict[str, dict[str, str]] = {
     "math": {
