@@ -147,7 +147,7 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "two numbers of one name, in two branches": (lambda: in_two_branches(0), lambda: in_two_branches(1), "bound twice"),
     "a number that is assigned later": (lambda: assigned_later(False), lambda: assigned_later(True), "inside"),
     "a number chosen by data that changes": (lambda: chosen_by_data(False), lambda: chosen_by_data(True), "inside"),
-    "nothing is done, by a variable that changes": (lambda: idle(1), lambda: idle(5), "what decides"),
+    "nothing is done, by a variable that changes": (lambda: idle(1), lambda: idle(5), "all"),
     "nothing is done, by bounds that change": (lambda: idle_rounds(1), lambda: idle_rounds(5), "what decides"),
     "nothing is added to a sum that was set": (lambda: nothing_added(False), lambda: nothing_added(True), "all"),
     "a check made in the last round": (lambda: steady_check(0, False, True), lambda: steady_check(v("n") - 1, False, False), "all"),

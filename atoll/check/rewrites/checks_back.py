@@ -239,9 +239,11 @@ def renamed(n: Node, names_: dict[str, str], numbers: Mapping[str, Poly] = {}) -
             s = ("update", s[1], tuple(map(go, s[2])), s[3], go(s[4]))
         case "check":
             s = ("check", go(("truth", s[1]))[1], s[2], tuple(map(go, s[3])))
-        case "if":
-            s = ("if", go(("truth", s[1]))[1], *s[2:])
-        case "for" | "accumulate":
+        case "if" | "break":
+            s = (s[0], go(("truth", s[1]))[1], *s[2:])
+        case "for":
             s = (*s[:2], go(s[2]), go(s[3]), *s[4:])
+        case "accumulate":
+            s = (*s[:2], go(s[2]), go(s[3]), s[4], tuple((names_.get(v, v), monoid, d) for v, monoid, d in s[5]), s[6])
     origin = None if n.origin is None else (n.origin[0], {i: subst(p, env) for i, p in n.origin[1].items()})
     return replace(n, stmt=s, origin=origin, bodies=tuple(tuple(renamed(x, names_, numbers) for x in b) for b in n.bodies))

@@ -95,7 +95,7 @@ def _stands_for(own: Body, plain: Body, kinds: Kinds, licensed: bool, facts: Seq
             return False
     kept = [s for s in walk((pieces,)) if s[0] == "alloc"]
     made = _Own(loop, updates, {b: room[1] for b, room in mine.items()}, zeros, many, copies // many, checks, size, kept, rooms, kinds).text()
-    if made is None or canonical(_unflagged(own)) != canonical(_unflagged(made)):
+    if made is None or canonical(unflagged(own)) != canonical(unflagged(made)):
         return False
     return _apart(own, made)
 
@@ -163,13 +163,13 @@ def _same_names(checks: Stmt, loop: Stmt) -> dict[str, str]:
     found: dict[str, str] = {}
     for s in checks[4]:
         if s[0] == "let":
-            v = again.get(_put(s[3], {checks[1]: var(loop[1]), **{a: var(b) for a, b in found.items()}}))
+            v = again.get(put(s[3], {checks[1]: var(loop[1]), **{a: var(b) for a, b in found.items()}}))
             if v is not None and v not in assigned and v not in found.values():
                 found[s[1]] = v
     return found
 
 
-def _put(e: Any, env: Mapping[str, Poly]) -> Any:
+def put(e: Any, env: Mapping[str, Poly]) -> Any:
     return mapped(e, lambda p: subst(p, dict(env)), lambda x: ("use", env[x[1]][0][0][0]) if x[0] == "use" and x[1] in env else None)
 
 
@@ -240,13 +240,13 @@ class _Own:
             s = with_bodies(s, tuple(tuple(map(stmt, b)) for b in bodies(s)))
             match s[0]:
                 case "let" | "declare":
-                    return (s[0], new[s[1]], s[2], None if s[3] is None else _put(s[3], env))
+                    return (s[0], new[s[1]], s[2], None if s[3] is None else put(s[3], env))
                 case "assign":
-                    return ("assign", new[s[1]], _put(s[2], env))
+                    return ("assign", new[s[1]], put(s[2], env))
                 case "update":
-                    return ("update", self.own[s[1]], (copy, *(subst(p, env) for p in s[2])), s[3], _put(s[4], env))
+                    return ("update", self.own[s[1]], (copy, *(subst(p, env) for p in s[2])), s[3], put(s[4], env))
                 case "if":
-                    return ("if", _put(("truth", s[1]), env)[1], *s[2:])
+                    return ("if", put(("truth", s[1]), env)[1], *s[2:])
             return ("for", new[s[1]], subst(s[2], env), subst(s[3], env), *s[4:])
 
         return tuple(map(stmt, loop[4]))
@@ -257,7 +257,7 @@ class _Own:
         env = {**{s[1]: var(f"{s[1]}%look") for s in checks[4] if s[0] == "let"}, checks[1]: tested}
         look: list[Stmt] = []
         for s in checks[4]:
-            look.append(("let", f"{s[1]}%look", s[2], _put(s[3], env)) if s[0] == "let" else ("check", _put(("truth", s[1]), env)[1], s[2], tuple(_put(a, env) for a in s[3])))
+            look.append(("let", f"{s[1]}%look", s[2], put(s[3], env)) if s[0] == "let" else ("check", put(("truth", s[1]), env)[1], s[2], tuple(put(a, env) for a in s[3])))
         loop = self.loop
         if self.kept:
             same = [(a, b) for a, b in _same_names(checks, loop).items() if _kept(a, b, checks, self.updates)]
@@ -283,8 +283,8 @@ def _kept(a: str, b: str, checks: Stmt, updates: list[Stmt]) -> bool:
     return made[2] == "i64" and made[3][0] not in ("load", "use") and any(b in names(p) for u in updates for p in u[2])
 
 
-def _unflagged(body: Body) -> Body:
-    return tuple((*with_bodies(s, tuple(map(_unflagged, bodies(s))))[:5], ORDER) if s[0] == "for" else with_bodies(s, tuple(map(_unflagged, bodies(s)))) for s in body)
+def unflagged(body: Body) -> Body:
+    return tuple((*with_bodies(s, tuple(map(unflagged, bodies(s))))[:5], ORDER) if s[0] == "for" else with_bodies(s, tuple(map(unflagged, bodies(s)))) for s in body)
 
 
 def _apart(there: Body, made: Body) -> bool:

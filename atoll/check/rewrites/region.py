@@ -18,13 +18,26 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from atoll.check.rewrites.checks_back import checks_back
+from atoll.check.rewrites.checks_back import checks_back, renamed
 from atoll.check.rewrites.footprints import CHECK, Footprints
 from atoll.check.rewrites.kept_back import kept_back
 from atoll.check.rewrites.lanes import Lanes
 from atoll.check.rewrites.lanes_back import forwarded, parts_in_place, rooms, stored
-from atoll.check.rewrites.language import LEAVES, Stmt, changed, coefficient, loads, mapped, names, parts, put, put_whole, read
-from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves
+from atoll.check.rewrites.language import (
+    LEAVES,
+    Stmt,
+    changed,
+    coefficient,
+    loads,
+    mapped,
+    names,
+    parts,
+    put,
+    put_whole,
+    read,
+    walk,
+)
+from atoll.check.rewrites.leaves import Around, Leaf, No, Node, cases, conditions, leaves, nodes, whole
 from atoll.check.rewrites.parts_back import parts_back
 from atoll.check.rewrites.places import apart, before, guess, not_before, pieces
 from atoll.check.rewrites.questions import equal_all, moved, none_of
@@ -229,7 +242,7 @@ class Region(Values, Footprints, Lanes):
         if x.stmt[0] == "acc" or id(x) in self.carried:
             return
         env, old = self.env(x), self.old[x.number].stmt
-        new = as_was(old, x.stmt, self.kinds)
+        new = as_was(old, x.stmt if old[0] in LEAVES else self.by_their_roots(x.stmt), self.kinds)
         self.scoped(x, new, env)
         if old[0] not in LEAVES:
             if put_whole(old, env) != new:
@@ -254,6 +267,18 @@ class Region(Values, Footprints, Lanes):
                 a = self.unfolded(a, env)
             if a != b and not self.alike(a, b, x) and not self.never(x):
                 raise No("another value")
+
+    def by_their_roots(self, s: Stmt) -> Stmt:
+        """A statement that is not looked into, with names that are made inside of it as those that they are copies of: it knows no others of these names."""
+        made = [v for t in walk((s,)) for v in ([t[1]] if t[0] in ("let", "declare") else [a[0] for a in t[5]] if t[0] == "accumulate" else [])]
+        known = read((s,))[0] | changed((s,))[0] | set(made)
+        named = {v: self.roots[v] for v in made if v in self.roots and self.roots[v] not in known}
+        if not named or len(set(named.values())) != len(named) or any(self.kinds[v] != self.kinds[root] for v, root in named.items()):
+            return s
+        one, *more = nodes((s,), iter(lambda: None, 0))
+        new = whole(renamed(one, named))
+        left = read((new,))[0] | changed((new,))[0] | {t[1] for t in walk((new,)) if t[0] in ("let", "declare")}  # where a statement keeps a name, it is another one
+        return s if more or left & set(named) else new
 
     def unfolded(self, e: Any, env: Mapping[str, Poly]) -> Any:
         """With what names stand for that are made no more: of values that nothing changes here."""

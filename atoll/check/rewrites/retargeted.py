@@ -3,11 +3,12 @@
     alloc x;  ... for i:  x[f] = ... for all f;  ... x[f] ...;  y[p, f] = e(x[f]) for all f;  free x        is        ... for i:  y[p, f] = ... for all f;  ... y[p, f] ...;  y[p, f] = e(y[p, f])
 
 where all of it is in one list: the first statement that names x stores every element before it is read, the last one reads every element once, at the element of y that it stores, and nothing in
-between names y, or asks something, unless y is as long as x. What x held before is read by nobody then, and what y held is overwritten; y[p, f] = y[p, f] is nothing.
+between names y (its indices may be in another order than those of x), or asks something, unless y[p] is seen to be there by sizes and ranges alone. What x held before is read by nobody then, and what y held is overwritten; y[p, f] = y[p, f] is nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -16,24 +17,26 @@ from atoll.check.rewrites.arrays_back import mentioned
 from atoll.check.rewrites.footprints import FAILS
 from atoll.check.rewrites.language import LEAVES, Expr, changed, loads, mapped, names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
+from atoll.check.rewrites.refute import Cond, cannot
 from atoll.check.rewrites.scopes import Kinds
+from atoll.check.rewrites.steady import may_leave
 from atoll.check.rewrites.storage import every, in_one
-from atoll.check.sums import Poly, const, value, var
+from atoll.check.sums import Poly, const, sub, value, var
 
 Index = tuple[Poly, ...]
 MANY = 256  # elements by number
 
 
-def retargeted(before: tuple[Node, ...], after: tuple[Node, ...], kinds: Kinds) -> tuple[Node, ...]:
-    """The program before, without arrays that the program after has no more."""
+def retargeted(before: tuple[Node, ...], after: tuple[Node, ...], kinds: Kinds, facts: Sequence[Cond] = ()) -> tuple[Node, ...]:
+    """The program before, without arrays that the program after has no more. `facts` are known of sizes."""
     kept = set().union(*map(mentioned, after)) if after else set()
     for x in dict.fromkeys(n.stmt[1] for n in every(before) if n.stmt[0] == "alloc" and n.stmt[1] not in kept):
-        found = _in_place(before, next(n for n in every(before) if n.stmt[:2] == ("alloc", x)), kinds)
+        found = _in_place(before, next(n for n in every(before) if n.stmt[:2] == ("alloc", x)), kinds, facts)
         before = before if found is None else found
     return before
 
 
-def _in_place(before: tuple[Node, ...], room: Node, kinds: Kinds) -> tuple[Node, ...] | None:
+def _in_place(before: tuple[Node, ...], room: Node, kinds: Kinds, facts: Sequence[Cond]) -> tuple[Node, ...] | None:
     x, extents = room.stmt[1], room.stmt[3]
     around = _list_with(before, room)
     if around is None or sum(n.stmt[:2] == ("alloc", x) for n in every(before)) != 1 or kinds[x][2] is not None:
@@ -55,25 +58,26 @@ def _in_place(before: tuple[Node, ...], room: Node, kinds: Kinds) -> tuple[Node,
     target = _read_out(last, x, extents)
     if target is None or not _defines((first,), x, extents, ()):
         return None
-    y, prefix = target
+    y, prefix, turned = target
     inside = tuple(map(whole, block))
     made = {s[1] for s in walk(inside) if s[0] in ("let", "declare", "alloc")} | changed(inside)[0] | {v for s in walk(inside) if s[0] in ("for", "accumulate", "chunks") for v in s[1:3] if isinstance(v, str)}
     start, end = (next(k for k, n in enumerate(block) if n is z) for z in (first, last))
     if kinds[y] != kinds[x] or made & set().union(*map(names, prefix)) or any(y in mentioned(n) for n in block[start:end]):
         return None
-    if any(x in mentioned(replace(n, bodies=tuple(() for _ in n.bodies))) and not (n.stmt[0] in LEAVES or (n.stmt[0] == "product" and not prefix) or n is room or n is frees[0]) for n in every(block)):
+    if any(x in mentioned(replace(n, bodies=tuple(() for _ in n.bodies))) and not (n.stmt[0] in LEAVES or (n.stmt[0] == "product" and not prefix and turned == tuple(range(len(extents)))) or n is room or n is frees[0]) for n in every(block)):
         return None
-    if any(s[0] == "break" for s in walk(inside)):
+    if may_leave(block):
         return None  # what is left early does not reach the end
     asked = {s[0] for s in walk(tuple(map(whole, block[start:end])))} & FAILS
-    if asked and (prefix or kinds.extents.get(y) != extents):
+    moving = frozenset(changed(tuple(map(whole, before)))[0])
+    if asked and not _there(y, prefix, _placed(extents, turned), [*facts, *_around(before, block, moving)], kinds, moving):
         return None  # an element of y may be there only because of what was asked before
 
     def put(e: Expr) -> Expr | None:
-        return ("load", y, (*prefix, *e[2])) if e[0] == "load" and e[1] == x else None
+        return ("load", y, (*prefix, *_placed(e[2], turned))) if e[0] == "load" and e[1] == x else None
 
     def go(n: Node) -> list[Node]:
-        s = _moved(n.stmt, x, y, prefix, put)
+        s = _moved(n.stmt, x, y, lambda index: (*prefix, *_placed(index, turned)), put)
         if s[0] == "store" and s[1] == y and s[3] == ("load", y, s[2]):
             return []
         bodies = tuple(tuple(z for m in b for z in go(m)) for b in n.bodies)
@@ -92,13 +96,41 @@ def _in_place(before: tuple[Node, ...], room: Node, kinds: Kinds) -> tuple[Node,
     return rebuilt(before)
 
 
+def _there(y: str, prefix: Index, extents: Index, known: Sequence[Cond], kinds: Kinds, moving: frozenset[str]) -> bool:
+    """The row is in the array, whatever is asked."""
+    long = kinds.extents.get(y)
+    if long is None or long[len(prefix) :] != extents or any(names(p) & moving for p in (*long, *prefix)):
+        return False
+    return all(cannot([*known, ("ge", sub(const(-1), p))]) and cannot([*known, ("ge", sub(p, n))]) for p, n in zip(prefix, long, strict=False))
+
+
+def _around(body: tuple[Node, ...], block: tuple[Node, ...], moving: frozenset[str]) -> list[Cond]:
+    """What is known in a list of statements by the ranges of the loops around it."""
+    for n in body:
+        for b in n.bodies:
+            if b is block or any(_has(m, block) for m in b):
+                s = n.stmt
+                found: list[Cond] = []
+                if s[0] in ("for", "accumulate"):
+                    found = [("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))]
+                elif s[0] == "chunks":
+                    found = [("ge", var(s[1])), ("ge", sub(s[3], var(s[2]))), ("ge", sub(sub(var(s[2]), var(s[1])), const(1)))]
+                return [*(c for c in found if moving.isdisjoint(names(c[1]))), *(_around(b, block, moving) if b is not block else [])]
+    return []
+
+
+def _has(n: Node, block: tuple[Node, ...]) -> bool:
+    return any(b is block or any(_has(m, block) for m in b) for b in n.bodies)
+
+
 def _bound(n: Node) -> tuple[str, ...]:
     return (n.stmt[1], n.stmt[2]) if n.stmt[0] == "chunks" else (n.stmt[1],)
 
 
 def _inner(n: Node, x: str) -> bool | None:
     """A loop around a list in which all is done with the array."""
-    return True if len([m for m in n.bodies[0] if x in mentioned(m)]) >= 2 or (len(n.bodies[0]) and n.stmt[0] == "chunks" and not n.stmt[5] and not n.stmt[6]) else None
+    users = [m for m in n.bodies[0] if x in mentioned(m)]
+    return True if len(users) >= 2 or (len(users) == 1 and users[0].stmt[0] == "for") or (len(n.bodies[0]) and n.stmt[0] == "chunks" and not n.stmt[5] and not n.stmt[6]) else None
 
 
 def _list_with(body: tuple[Node, ...], n: Node) -> tuple[Node, ...] | None:
@@ -112,7 +144,7 @@ def _list_with(body: tuple[Node, ...], n: Node) -> tuple[Node, ...] | None:
     return None
 
 
-def _moved(s: Any, x: str, y: str, prefix: Index, put: Any) -> Any:
+def _moved(s: Any, x: str, y: str, place: Any, put: Any) -> Any:
     def go(e: Any) -> Any:
         return mapped(e, lambda p: p, put)
 
@@ -122,9 +154,9 @@ def _moved(s: Any, x: str, y: str, prefix: Index, put: Any) -> Any:
         case "assign":
             return (*s[:2], go(s[2]))
         case "store":
-            return ("store", y, (*prefix, *s[2]), go(s[3])) if s[1] == x else (*s[:3], go(s[3]))
+            return ("store", y, place(s[2]), go(s[3])) if s[1] == x else (*s[:3], go(s[3]))
         case "update":
-            return ("update", y, (*prefix, *s[2]), s[3], go(s[4])) if s[1] == x else (*s[:4], go(s[4]))
+            return ("update", y, place(s[2]), s[3], go(s[4])) if s[1] == x else (*s[:4], go(s[4]))
         case "check":
             return ("check", go(("truth", s[1]))[1], s[2], tuple(map(go, s[3])))
         case "product":
@@ -164,8 +196,21 @@ def _all_elements(loops: list[tuple[str, Poly]], indices: list[Index], extents: 
     return len(found) == len(wanted) and set(found) == wanted
 
 
-def _read_out(n: Node, x: str, extents: Index) -> tuple[str, Index] | None:
-    """y[p, f] = e(x[f]) for all elements: y and p."""
+def _placed(index: Index, turned: tuple[int, ...]) -> Index:
+    """The index in y of an element of x."""
+    made = list(index)
+    for k, place in enumerate(turned):
+        made[place] = index[k]
+    return tuple(made)
+
+
+def _taken(index: Index, turned: tuple[int, ...]) -> Index:
+    """The index in x of an element of y."""
+    return tuple(index[place] for place in turned)
+
+
+def _read_out(n: Node, x: str, extents: Index) -> tuple[str, Index, tuple[int, ...]] | None:
+    """y[p, f] = e(x[f]) for all elements, perhaps with the indices of f in another order: y, p, and where in y the indices of x are."""
     nest = _nest(n)
     if nest is None or any(m.stmt[0] not in ("store", "let") for m in nest[1]):
         return None
@@ -176,19 +221,24 @@ def _read_out(n: Node, x: str, extents: Index) -> tuple[str, Index] | None:
         return None
     (y,) = arrays
     rank = len(mine[0][2]) - len(extents)
-    if rank < 0 or any(e[1] == y for m in body for p in parts(m.stmt) for e in loads(p)):
+    reads = [e[2] for m in body for p in parts(m.stmt) for e in loads(p) if e[1] == x]
+    if rank < 0 or not reads or any(e[1] == y for m in body for p in parts(m.stmt) for e in loads(p)):
         return None
+    turned = tuple(range(len(extents)))
+    here = mine[0][2][rank:]
+    if reads[0] != here and len(mine) == 1 and len(set(here)) == len(here) and set(reads[0]) == set(here):
+        turned = tuple(here.index(p) for p in reads[0])
     named = [k for k, m in enumerate(body) if m.stmt[0] == "let" and any(e[1] == x for e in loads(m.stmt[3]))]
-    if named and (named[-1] > next(k for k, m in enumerate(body) if m.stmt[0] == "store") or any(e[1] == x and e[2] not in [s[2][rank:] for s in mine] for k in named for e in loads(body[k].stmt[3]))):
+    if named and (named[-1] > next(k for k, m in enumerate(body) if m.stmt[0] == "store") or any(e[1] == x and e[2] not in [_taken(s[2][rank:], turned) for s in mine] for k in named for e in loads(body[k].stmt[3]))):
         return None  # read after it is overwritten, or of another round
     own = {i for i, _ in loops}
     if any(s[2][:rank] != mine[0][2][:rank] for s in mine) or own & set().union(*map(names, mine[0][2][:rank])):
         return None
-    if any(e[1] == x and e[2] != s[2][rank:] for s in mine for e in loads(s[3])):
+    if any(e[1] == x and e[2] != _taken(s[2][rank:], turned) for s in mine for e in loads(s[3])):
         return None
-    if not _all_elements(loops, [s[2][rank:] for s in mine], extents):
+    if not _all_elements(loops, [_taken(s[2][rank:], turned) for s in mine], extents):
         return None
-    return y, mine[0][2][:rank]
+    return y, mine[0][2][:rank], turned
 
 
 def _defines(body: tuple[Node, ...], x: str, extents: Index, outer: Index) -> bool:
@@ -202,7 +252,7 @@ def _defines(body: tuple[Node, ...], x: str, extents: Index, outer: Index) -> bo
     if n.stmt[0] != "for" or (x in read((whole(n),))[1] and n.stmt[2] != ()):
         return False
     nest = _nest(n)
-    if nest is not None and x not in _read_anywhere(nest[1], x) and all(m.stmt[0] in ("store", "let") for m in nest[1]):
+    if nest is not None and x not in _read_anywhere(nest[1], x) and all(m.stmt[0] in ("store", "let", "declare", "assign") for m in nest[1]):
         stores = [m.stmt for m in nest[1] if m.stmt[0] == "store" and m.stmt[1] == x]
         if all(s[2][: len(outer)] == outer for s in stores) and _all_elements(nest[0], [s[2][len(outer) :] for s in stores], extents):
             return True

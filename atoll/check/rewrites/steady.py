@@ -27,7 +27,7 @@ def decided_before(body: tuple[Node, ...]) -> tuple[Node, ...]:
                 variables |= names(e)
                 arrays |= {x[1] for x in loads(e)}
             if any(_writes_and_goes_on(inner, variables, arrays, n.stmt[0] in LOOPS) for inner in n.bodies):
-                if n.stmt[0] in LOOPS or _leaves((n,)):
+                if n.stmt[0] in LOOPS or may_leave((n,)):
                     raise No("what decides is changed inside")
                 n = Node(("forever", ()), ((n,),), n.origin)  # a statement that nobody looks into: what it is called does not matter
             else:
@@ -36,9 +36,9 @@ def decided_before(body: tuple[Node, ...]) -> tuple[Node, ...]:
     return tuple(out)
 
 
-def _leaves(body: tuple[Node, ...]) -> bool:
+def may_leave(body: tuple[Node, ...]) -> bool:
     """A loop around these may be left in them."""
-    return any(n.stmt[0] == "break" or (n.stmt[0] != "forever" and any(map(_leaves, n.bodies))) for n in body)
+    return any(n.stmt[0] == "break" or (n.stmt[0] != "forever" and any(map(may_leave, n.bodies))) for n in body)
 
 
 def _writes_and_goes_on(body: tuple[Node, ...], variables: set[str], arrays: set[str], again: bool) -> bool:

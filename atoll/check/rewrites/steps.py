@@ -23,6 +23,7 @@ from atoll.check.rewrites.region import Region
 from atoll.check.rewrites.retargeted import retargeted
 from atoll.check.rewrites.scans_back import scans_back
 from atoll.check.rewrites.scopes import Kinds
+from atoll.check.rewrites.searches_back import searches_back
 from atoll.check.rewrites.sorts_back import sorted_values
 from atoll.check.rewrites.twice_back import said_once
 from atoll.check.rewrites.window_back import window_back
@@ -62,14 +63,14 @@ def validate(sizes: tuple[str, ...], before: Body, after: Body, origins: list[Or
 
 def _plain(body: tuple[Node, ...], kinds: Kinds, licensed: bool, notes: set[str], facts: list[Cond]) -> tuple[Node, ...]:
     """With idioms as the loops they stand for; the same object where there are none."""
-    made = private_back(scans_back(best_back(body), kinds, licensed, notes), kinds, licensed, notes, facts)
+    made = searches_back(private_back(scans_back(best_back(body), kinds, licensed, notes), kinds, licensed, notes, facts), kinds, facts)
     return body if made == body else made
 
 
 def _validated(before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], results: frozenset[str], licensed: bool) -> list[Part]:
     kinds = around.kinds
     first, new = sorted_values(before, own_arrays(before, after, kinds), kinds)
-    first = retargeted(first, new, kinds)
+    first = retargeted(first, new, kinds, around.facts)
     first = numbered(first, new, kinds)
     new = window_back(first, elements_back(first, new, kinds), around.facts)
     first = without_needless(said_once(first, new), new, around.facts, kinds)
