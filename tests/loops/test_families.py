@@ -12,7 +12,7 @@ import pytest
 
 from atoll.loops import ir as lp
 from atoll.loops.questions import mentions
-from atoll.loops.transform.cut_at_tests import signed, sum_in_parts, sum_where_tests_hold, without_tests
+from atoll.loops.transform.cut_at_tests import signed, spelled, sum_in_parts, sum_where_tests_hold, without_tests
 from atoll.loops.transform.cut_at_turns import at_edges, at_turns
 from atoll.loops.transform.in_variables import InVariables, in_variables
 from atoll.loops.transform.jam import row_updates
@@ -164,6 +164,23 @@ def test_ranges_are_cut_where_tests_change() -> None:
     assert "scheduled" in why(without_tests(replace(loop, vector=4), ()))
     equal = over(j, 0, n, put(row, (j,), chosen(poly(j), kind="eq")))
     assert "1 >= 0" not in repr(signed(equal, ())) and not isinstance(without_tests(signed(equal, ()), ()), Refused)
+
+
+def test_conditions_by_name_are_decided_with_their_tests() -> None:
+    """x = i <= 0 and j <= 0 is false where one of the two is; and a test that holds at an end only is false inside."""
+    edge, corner = lp.Var("edge", BOOL), lp.Var("corner", BOOL)
+    for kind in ("true", "false"):
+        body = [
+            lp.Let(edge, lp.Truth((lp.Test("ge", -poly(i)),))),
+            lp.Let(corner, lp.Call("and", (lp.Use(edge), lp.Truth((lp.Test("ge", -poly(j)),))), BOOL)),
+            put(row, (j,), lp.Choose((lp.Test(kind, None, lp.Use(corner)),), at(x, i, j), at(y, i, j))),
+        ]
+        loop = over(j, 0, n, *body)
+        known = (poly(i), poly(n) - poly(i) - 1)
+        parts = made(without_tests(spelled(loop), known))  # type: ignore[arg-type]
+        agree([over(i, 0, n, loop)], [over(i, 0, n, *parts)])
+        assert isinstance(parts[0], lp.If) and [t.poly for t in parts[0].tests] == [poly(i) - 1]
+        assert not any(isinstance(e, lp.Choose) for s in lp.walk(parts[0].then) if isinstance(s, lp.Store) for e in [s.value])
 
 
 def test_sums_are_cut_where_tests_change() -> None:

@@ -12,7 +12,7 @@ from atoll.ainf.ir import Site
 from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
 from atoll.loops.execute import execute
-from atoll.loops.transform.checks import checks_alone, without_checks
+from atoll.loops.transform.checks import checks_alone, guarded_checks, without_checks
 from atoll.loops.transform.refused import Refused
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import DTYPES, I64
@@ -88,6 +88,20 @@ def test_the_same_failures_and_values() -> None:
 def test_reasons(body: list[lp.Stmt], why: str) -> None:
     found = without_checks(lp.For(I, poly(0), poly(N), body, False))
     assert isinstance(found, Refused) and why in found.why
+
+
+@pytest.mark.parametrize("made_beside", [False, True])
+def test_tests_of_what_is_made_beside_them_stay(made_beside: bool) -> None:
+    """What a loop inside left behind is tested at the ends of the loop around it, but not where the values it looks at are made inside."""
+    q = Sym("q")
+    within = [lp.Let(SHIFT, lp.Call("min", (lp.Index(poly(N)), lp.Const(3, I64)), I64))] if made_beside else []
+    last = poly(SHIFT.atom) if made_beside else poly(N)
+    left = lp.If((lp.Test("ge", poly(M) - 1),), [*within, lp.If((lp.Test("ge", last - poly(I) - 1),), [], [lp.For(q, poly(0), poly(M), [inside(poly(I), poly(N))], False)])])
+    loop = lp.For(I, poly(0), poly(N), [left, lp.Store(Y, (poly(I),), lp.Const(1.5, F64))], True)
+    found = guarded_checks(loop)
+    assert isinstance(found, Refused) == made_beside
+    if not isinstance(found, Refused):
+        assert what(found.stmts, 4, 2, np.zeros(4, np.int64)) == what([loop], 4, 2, np.zeros(4, np.int64)) == [1.5] * 4
 
 
 def test_what_is_printed_stays_before_what_fails() -> None:

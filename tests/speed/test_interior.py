@@ -74,6 +74,37 @@ def padded(x: f64[n, m], w: f64[3, 5]) -> f64[n, m]:
     return [[sum(x[i + p - 1, j + q - 2] * w[p, q] if i + p >= 1 and i + p <= n and j + q >= 2 and j + q < m + 2 else 0.0 for p in range(3) for q in range(5)) for j in range(m)] for i in range(n)]
 
 
+@at.fn
+def corners(x: f64[n, m]) -> f64[n, m]:
+    """Tests that hold at an edge only, two of them together, and what is left when they do not: every corner and every edge is told apart."""
+    c = zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            v = 0.0
+            if i == 0 and j == 0:
+                v = 2.0 * x[i, j]
+            elif i == 0 and j == m - 1:
+                v = x[i, j - 1] - x[i, j]
+            elif i == n - 1 and j == m - 1:
+                v = x[i - 1, j] * 3.0
+            elif i == 0:
+                v = x[i, j + 1] + x[i, j - 1]
+            elif j == m - 1:
+                v = x[i, j - 1] + x[i - 1, j]
+            elif j == 0 or i == n - 1:
+                v = x[i - 1, j] - 1.0
+            else:
+                v = x[i - 1, j] + x[i + 1, j] + x[i, j - 1] + x[i, j + 1]
+            c[i, j] = v
+    return c
+
+
+@at.fn
+def both_sides(x: f64[n], k: i64) -> f64[n]:
+    """A test and its negation, of which neither is the rule, and one of both ends."""
+    return [(x[i] if i < k else -x[i]) + (2.0 * x[i] if i >= k else 3.0) + (7.0 if i == 0 and i == n - 1 else 1.0) + (sum(1.0 if i == 0 and q == 1 else x[q] for q in range(3)) + sum((x[q] if q == 0 else 3.0) - (x[q] if q == 1 else 1.0) for q in range(2)) if n >= 3 else 0.0) for i in range(n)]
+
+
 SIZES = [(0, 0), (1, 1), (1, 7), (2, 3), (3, 2), (5, 9), (17, 8)]
 
 
@@ -86,6 +117,9 @@ def test_grids(rows, columns):
     agree(behind, rng.random(columns))
     agree(two_sums, rng.random(columns), rng.random(rows))
     agree(padded, rng.random((rows, columns)), rng.random((3, 5)))
+    agree(corners, rng.random((rows, columns)))
+    for k in (-1, 0, 1, columns - 1, columns, columns + 2):
+        agree(both_sides, rng.random(columns), k)
     if rows and columns:
         agree(triangle, rng.random((rows, columns)), rng.random((rows, columns)))
 
@@ -102,7 +136,7 @@ def test_tests_that_need_another():
 
 
 def test_the_inside_has_no_tests():
-    for f, inner in ((fields, "for j"), (collar, "for j"), (banded, "accumulate"), (padded, "for j")):
+    for f, inner in ((fields, "for j"), (collar, "for j"), (banded, "accumulate"), (padded, "for j"), (corners, "for j")):
         text = show(compiled_loops(f.core)).split("\n")
         clear = []
         for k, line in enumerate(text):
@@ -126,6 +160,7 @@ def rewritten(f, *args):
 def test_rewritten_loops_execute_alike(rows, columns):
     x = rng.random((rows, columns))
     assert np.array_equal(rewritten(collar, x), collar.interpret(x))
+    assert np.array_equal(rewritten(corners, x), corners.interpret(x))
     y, z = rng.random(columns), rng.random(rows)
     for f in (banded, two_sums):
         np.testing.assert_allclose(rewritten(f, y, z), f.interpret(y, z), rtol=1e-12)

@@ -5,7 +5,7 @@ becomes
     if i >= 1:  for j in 0..1: a[j] = g;  for j in 1..m: a[j] = f
     else:       for j in 0..m: a[j] = g
 
-Innermost loops with sums inside are cut; then sums are made over the range where the tests of all their terms hold, or in parts. Tests on equality are made tests on signs first. What is certain
+Innermost loops with sums inside are cut; then sums are made over the range where the tests of all their terms hold, or in parts. Conditions by name are spelled out and tests on equality made tests on signs first. What is certain
 anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. What is long is not copied for its parts.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import told
-from atoll.loops.transform.cut_at_tests import signed, sum_in_parts, sum_where_tests_hold, tests_in, without_tests
+from atoll.loops.transform.cut_at_tests import signed, spelled, sum_in_parts, sum_where_tests_hold, tests_in, without_tests
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first, outermost_first, with_bodies
 from atoll.sizes import Poly
@@ -25,8 +25,8 @@ def interior(stmts: lp.Stmts, decisions: list[str], known: tuple[Poly, ...] = ()
         tests = tests_in([stmt])
         if not tests:
             return [stmt]
-        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind in ("eq", "ne") for t in tests):
-            stmt = signed(stmt, known)
+        if isinstance(stmt, (lp.For, lp.Accumulate)) and any(t.kind != "ge" for t in tests):
+            stmt = signed(spelled(stmt), known)
         if isinstance(stmt, lp.For) and _short(stmt) and not isinstance(made := without_tests(stmt, known), Refused):
             decisions.append(f"the range of {stmt.sym} is cut where its tests change")
             return _sums(made, decisions, known)

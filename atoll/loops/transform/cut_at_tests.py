@@ -9,10 +9,12 @@ becomes
     sum_in_parts(sum, known)             the parts of a sum, each added to what it had
     sum_where_tests_hold(sum, known)     a sum over the range where tests hold that all its terms are under
     signed(loop, known)                  tests on equality as tests on signs, where the range says on which side the index is
+    spelled(loop)                        tests of conditions by name as the tests of indices that they are
 
 Tests that do not mention the index go before the loop; those that step by one with it cut its range where the last of them begins to hold and where the first ceases to (cut.py). Right because a test is
 decided in a part only where it holds for all rounds of it, or for none: what it says is of the index, of sizes and of what stays as it is in the loop, and exact. Tests inside sums of a round count as what
-has to hold for all their terms; false as a whole they are taken to be only where that is all they say. A loop has no loops inside but sums; the parts are done one after the other, so its rounds may be in order.
+has to hold for all their terms. Of a test that holds at an end of the range only (i == 0) the negation is what holds inside, and a condition by name (x = i == 0 and j == 0) is false where one of its tests
+is. False as a whole tests of sums are taken to be only where that is all they say. A loop has no loops inside but sums; the parts are done one after the other, so its rounds may be in order.
 A sum may be made in parts where its operator allows it, and floats are then added in another order (`Pass.regroups`). A term that a test leaves out adds the neutral element.
 """
 
@@ -31,7 +33,7 @@ from atoll.loops.transform.cut import Cut, cut, part_of_sum, regroupable, totals
 from atoll.loops.transform.refused import Made, Refused
 from atoll.sizes import Poly, Sym, poly
 from atoll.sizes.prover import Facts, facts
-from atoll.types.dtypes import I64
+from atoll.types.dtypes import BOOL, I64
 
 Decide = Callable[[lp.Test], bool | None]
 Known = tuple[Poly, ...]
@@ -47,7 +49,7 @@ def without_tests(loop: lp.For, known: Known) -> Made:
 
 
 def _cut(loop: lp.For, known: Known) -> Made:
-    tests = _Tests(loop, tests_in(loop.body), known)
+    tests = _Tests(loop, _tested(loop.body), known)
     cuts = tests.cuts(loop)
     if isinstance(cuts, Refused):
         return cuts
@@ -66,21 +68,21 @@ def sum_in_parts(loop: lp.Accumulate, known: Known) -> Made:
     """A sum cut where tests of some of its terms change: each part has none of them."""
     if not straight_sum(loop) or not regroupable(loop):
         return Refused("there are loops in it, or it may not be made in parts")
-    tests = _Tests(loop, tests_in(loop.body), known)
+    tests = _Tests(loop, _tested(loop.body), known)
     cuts = tests.cuts(loop)
     if isinstance(cuts, Refused):
         return cuts
     if not (tests.fixed or tests.lower or tests.upper):  # all of them hold: the sum stays in one
-        return [dataclasses.replace(loop, body=Copier({}, tests.true).stmts(loop.body))]
+        return [dataclasses.replace(loop, body=_Decided(loop.body, tests.true).stmts(loop.body))]
     inside: list[lp.Stmt] = [*cuts.before]
     if tests.lower:
-        inside += part_of_sum(loop, loop.low, cuts.start, Copier({}, tests.false(tests.lower)))
-    inside += part_of_sum(loop, cuts.start, cuts.stop, Copier({}, tests.true))
+        inside += part_of_sum(loop, loop.low, cuts.start, _Decided(loop.body, tests.false(tests.lower)))
+    inside += part_of_sum(loop, cuts.start, cuts.stop, _Decided(loop.body, tests.true))
     if tests.upper:
-        inside += part_of_sum(loop, cuts.stop, loop.high, Copier({}, tests.false(tests.upper)))
+        inside += part_of_sum(loop, cuts.stop, loop.high, _Decided(loop.body, tests.false(tests.upper)))
     if not tests.fixed:
         return [*totals(loop), *inside]
-    outside = part_of_sum(loop, loop.low, loop.high, Copier({}, tests.false(tests.fixed)))
+    outside = part_of_sum(loop, loop.low, loop.high, _Decided(loop.body, tests.false(tests.fixed)))
     return [*totals(loop), lp.If(tuple(dict.fromkeys(tests.fixed.values())), inside, outside)]
 
 
@@ -89,7 +91,7 @@ def sum_where_tests_hold(loop: lp.Accumulate, known: Known) -> Made:
     common = _common(loop.body) if straight_sum(loop) else []
     if not common:
         return Refused("its terms have no tests in common, or there are loops in it")
-    tests = _Tests(loop, common, known)
+    tests = _Tests(loop, common, known, turned=False)
     cuts = tests.cuts(loop)
     if isinstance(cuts, Refused):
         return cuts
@@ -151,18 +153,84 @@ def signed(loop: lp.For | lp.Accumulate, known: Known) -> lp.For | lp.Accumulate
     return dataclasses.replace(loop, body=Signed({}).stmts(loop.body))
 
 
+def spelled(loop: lp.For | lp.Accumulate) -> lp.For | lp.Accumulate:
+    """The loop with conditions by name spelled out where they are tested: x = i == 0 and j == 0;  ... if x  becomes  ... if i == 0 and j == 0."""
+    if not copyable(loop.body):
+        return loop
+    named = _conjunctions(loop.body)
+    if not any(t.expr.var in named for t in tests_in(loop.body) if isinstance(t.expr, lp.Use)):
+        return loop
+
+    class Spelled(Copier):
+        def tests(self, tests: tuple[lp.Test, ...]) -> tuple[lp.Test, ...] | None:
+            found: list[lp.Test] = []
+            for t in tests:
+                parts = named.get(t.expr.var, ()) if isinstance(t.expr, lp.Use) else ()
+                found += parts if parts and t.kind == "true" else (parts[0].negated(),) if len(parts) == 1 else (t,)
+            return super().tests(tuple(found))
+
+    return dataclasses.replace(loop, body=Spelled({}).stmts(loop.body))
+
+
+def _conjunctions(stmts: lp.Stmts) -> dict[lp.Var, tuple[lp.Test, ...]]:
+    """Conditions by name that hold where some tests of indices do, all of them."""
+    inside = list(lp.walk(stmts))
+    changing = {s.var.atom for s in inside if isinstance(s, (lp.Declare, lp.Assign, lp.Add))}
+    found: dict[lp.Var, tuple[lp.Test, ...]] = {}
+
+    def parts(e: lp.Expr) -> tuple[lp.Test, ...] | None:
+        match e:
+            case lp.Truth(tests) if all(t.poly is not None and changing.isdisjoint(t.poly.leaves()) for t in tests):
+                return tests
+            case lp.Use(var):
+                return found.get(var)
+            case lp.Call("not", (a,), _):
+                inner = parts(a)
+                return (inner[0].negated(),) if inner is not None and len(inner) == 1 else None
+            case lp.Call("and", (a, b), _):
+                first, second = parts(a), parts(b)
+                return None if first is None or second is None else (*first, *second)
+        return None
+
+    for s in inside:
+        if isinstance(s, lp.Let) and s.var.dtype is BOOL and (tests := parts(s.value)):
+            found[s.var] = tests
+    return found
+
+
+class _Decided(Copier):
+    """A copy in which some tests are decided, and with them conditions by name."""
+
+    def __init__(self, stmts: lp.Stmts, decide: Decide) -> None:
+        self.named = _conjunctions(stmts)
+        super().__init__({}, lambda t: self.by_name(t, decide))
+
+    def by_name(self, t: lp.Test, decide: Decide) -> bool | None:
+        if t.poly is not None or not isinstance(t.expr, lp.Use) or t.expr.var not in self.named:
+            return decide(t)
+        each = [decide(part) for part in self.named[t.expr.var]]
+        holds = False if False in each else None if None in each else True
+        return None if holds is None else holds == (t.kind == "true")
+
+
 def tests_in(x: Any) -> list[lp.Test]:
     """Tests of choices and of conditional statements."""
     return [t for guard in parts(x, lp.Choose, lp.If) for t in guard.tests]
 
 
+def _tested(stmts: lp.Stmts) -> list[lp.Test]:
+    """Tests of choices and of conditional statements, those of conditions by name among them."""
+    named = _conjunctions(stmts)
+    return [part for t in tests_in(stmts) for part in (named.get(t.expr.var, (t,)) if isinstance(t.expr, lp.Use) else (t,))]
+
+
 class _Tests:
     """Some tests of a loop, in the order they stand, by how they move with its index: what has to hold for all rounds of the sums inside.
 
-    Those that move otherwise are left alone.
+    Those that move otherwise are left alone. Of those that hold at an end of the range only the negation counts (`turned`: for those that have to hold, it does not).
     """
 
-    def __init__(self, loop: lp.For | lp.Accumulate, tests: list[lp.Test], known: Known) -> None:
+    def __init__(self, loop: lp.For | lp.Accumulate, tests: list[lp.Test], known: Known, turned: bool = True) -> None:
         inside = list(lp.walk(loop.body))
         sums = [s for s in inside if isinstance(s, lp.Accumulate)]
         changing: set[Any] = {s.var.atom for s in inside if isinstance(s, (lp.Let, lp.Declare, lp.Assign))} | {acc.var.atom for s in sums for acc in s.accs}
@@ -173,11 +241,19 @@ class _Tests:
         self.lower: dict[lp.Test, Poly] = {}  # the least index where it holds
         self.upper: dict[lp.Test, Poly] = {}  # the greatest
         self.exact: set[lp.Test] = set()  # false as a whole where it does not hold for all rounds of sums
+        self.turned: dict[lp.Test, lp.Test] = {}  # tests that do not hold inside, and their negations, which do
         for test in dict.fromkeys(tests):
-            if test.kind != "ge" or test.poly is None or not changing.isdisjoint(test.poly.leaves()) or divides(test.poly):
+            if test.kind != "ge" or test.poly is None or self.inside(test) or not changing.isdisjoint(test.poly.leaves()) or divides(test.poly):
                 continue
             around = [s for s in sums if s.sym in test.poly.leaves()]
-            if _certain(test.poly, facts((*known, *told(loop), *(p for s in around for p in told(s))))):
+            ctx = facts((*known, *told(loop), *(p for s in around for p in told(s))))
+            other = test.negated()
+            if turned and other not in self.turned and not _certain(test.poly, ctx) and (self.inside(other) or _certain(-test.poly, ctx)):
+                self.turned[test] = test = other
+                if self.inside(test):
+                    continue
+            assert test.poly is not None
+            if _certain(test.poly, ctx):
                 self.certain.add(test)
                 continue
             least = _least(test.poly, sums)
@@ -199,14 +275,25 @@ class _Tests:
             return _NOTHING
         return cut(loop, self.lower.values(), self.upper.values())
 
+    def inside(self, test: lp.Test) -> bool:
+        return test in self.certain or test in self.fixed or test in self.lower or test in self.upper
+
     def true(self, test: lp.Test) -> bool | None:
-        return True if test in self.certain or test in self.fixed or test in self.lower or test in self.upper else None
+        return True if self.inside(test) else False if test in self.turned and self.inside(self.turned[test]) else None
 
     def false(self, group: Iterable[lp.Test]) -> Decide:
-        """Where one of the tests of a group does not hold: known which if there is only one."""
+        """Where one of the tests of a group does not hold: known which if there is only one. What is tested before the loop holds in all its parts."""
         tests = list(group)
+        holds = self.certain | (set() if group is self.fixed else self.fixed.keys())
         only = tests[0] if len(tests) == 1 and tests[0] in self.exact else None
-        return lambda test: False if test == only else True if test in self.certain else None
+
+        def decide(test: lp.Test) -> bool | None:
+            if test in self.turned:
+                other = decide(self.turned[test])
+                return None if other is None else not other
+            return False if test == only else True if test in holds else None
+
+        return decide
 
 
 def _common(stmts: lp.Stmts) -> list[lp.Test]:
@@ -254,4 +341,4 @@ def _certain(p: Poly, ctx: Facts) -> bool:
 
 def _part(loop: lp.For, low: Poly, high: Poly, decide: Decide) -> lp.For:
     """The loop over a part of its range where some tests are decided."""
-    return lp.For(loop.sym, low, high, without_terms(Copier({}, decide).stmts(loop.body)), loop.parallel)
+    return lp.For(loop.sym, low, high, without_terms(_Decided(loop.body, decide).stmts(loop.body)), loop.parallel)

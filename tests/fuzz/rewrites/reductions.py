@@ -193,8 +193,14 @@ def tests_of_indices(r: Chooser) -> Program:
     d, g = far(r), far(r, 4)
 
     def test(i: str, size: str) -> str:
-        return one_of(r, f"{i} >= {d}", f"{i} < {size} - {d}", f"{i} + {g} < {size} and {i} >= {g}", f"{i} < k", f"{i} > k % 7", f"{i} != {d}", f"{i} % 2 == 0", f"{i} + k >= 3")
+        return one_of(r, f"{i} >= {d}", f"{i} < {size} - {d}", f"{i} + {g} < {size} and {i} >= {g}", f"{i} < k", f"{i} > k % 7", f"{i} != {d}", f"{i} % 2 == 0", f"{i} + k >= 3", f"{i} == {one_of(r, '0', d, f'{size} - 1')}")
 
+    if r.random() < 0.3:  # a chain of cases of two indices, the last of which is the rule
+        ends = lambda: one_of(r, f"{test('i', 'n')} and {test('j', 'm')}", f"{test('i', 'n')} or {test('j', 'm')}", test("i", "n"), test("j", "m"))
+        chain = f"(a[max(i - {d}, 0), j] - b[i, min(j + {d}, m - 1)])"
+        for _ in range(r.randint(2, 5)):
+            chain = f"({value(r, t, ['a[i, j]', 'x[i]', 'y[j]'], 1)} if {ends()} else {chain})"
+        return Program(function(AN.format(t=t), f"return [[{chain} for j in range({span(r, 'm')})] for i in range({span(r, 'n')})]"), sizes(r))
     if r.random() < 0.5:
         e = f"(a[i, max(j - {d}, 0)] if {test('j', 'm')} else {value(r, t, ['y[j]', 'x[i]'], 1)})"
         e = one_of(r, e, f"({e} if {test('i', 'n')} else b[i, j])", f"(a[i, j - {d}] if j >= {d} else a[i, j]) + (b[i - {g}, j] if i >= {g} else {number(r, t)})")
