@@ -64,8 +64,10 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     body_results = prim.results
     outer = outer_keys(rev, prim, active, lines)
     apart = [d for d in line.dims if d not in rev.fixed]
-    threaded = {} if line.conds else rev.running
     in_order_of_instances = bool(apart) and _one_after_the_other(rev, line, apart, outer)
+    within = _within(rev, line, apart if in_order_of_instances else None, outer)
+    branch = tuple(c for c in line.conds if c not in within)
+    threaded = {} if branch else rev.running
     pinnable = set(rev.fixed) if in_order_of_instances else set(rev.fixed) | set(line.dims)
     if apart and not in_order_of_instances:
         threaded = {}
@@ -78,21 +80,27 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
     def sweep(env: dict[Atom, Poly], started: list[ir.Abs]) -> tuple[ir.Line, tuple[Poly, ...], dict[Key, Sum]]:
         """The backward loop of one instance, or of all of them at once."""
         back = Backward(rev, line, states, tape, env)
-        _declare_adjoints(back, active, adjoints)
-        declare_restored(back, tape, was, restored)
-        declared = declare_sums(back, sums, started)
-        with b.reenter(back.block):
-            _round(back, active, restored, declared, original, body_results)
+        own = tuple(c.subst(env) for c in within)
+        begin = len(b.path)
+        with b.under(*(own if env else ()), lazy=False):  # an instance's lines stand in a block of their own
+            _declare_adjoints(back, active, adjoints)
+            declare_restored(back, tape, was, restored)
+            declared = declare_sums(back, sums, started)
+            given = b.path[begin:]
+            with b.reenter(back.block):
+                b.path += given
+                _round(back, active, restored, declared, original, body_results)
         done = [x if x is not None else whole(b, p) for x, p in zip(back.nexts, back.block.params, strict=True)]
-        when = tuple(c.subst(env) for c in prim.when)
+        when = (*own, *(c.subst(env) for c in prim.when))
         loop = ir.Loop(back.index, back.size, tuple(back.firsts), back.block, tuple(done), when=when)
         made, where = b.emit(loop, tuple(back.types), line.span, "b")
         return made, where, declared
 
     if in_order_of_instances:
-        adjoint_of, found = _instances(rev, line, apart, active, sums, firsts, sweep)
+        with b.under(*branch):
+            adjoint_of, found = _instances(rev, line, apart, active, sums, firsts, within, sweep)
     else:
-        with b.binding(*line.dims), b.under(*line.conds):
+        with b.binding(*line.dims), b.under(*branch):
             made, where, _ = sweep({}, firsts)
         adjoint_of = [Version(made, position, where) for position in range(len(active))]
         found = [Version(made, s.state, where) for s in sums]
@@ -100,7 +108,7 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
             for k, r in restored.items():
                 if (start := identity_of(prim.state[k])) is not None:
                     rev.versions[start] = Version(made, r.state)
-    _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances, {s.key: first for s, first in zip(sums, firsts, strict=True)})
+    _hand_on(rev, line, active, adjoint_of, list(zip(sums, found, strict=True)), threaded, in_order_of_instances, branch, {s.key: first for s, first in zip(sums, firsts, strict=True)})
 
 
 def _first(rev: Reverse, s: Sum, parent: Sum | None, alone: bool) -> ir.Abs:
@@ -116,6 +124,18 @@ def _first(rev: Reverse, s: Sum, parent: Sum | None, alone: bool) -> ir.Abs:
         return ir.Abs(binders, reader(tuple(poly(x) for x in binders)))
 
 
+def _within(rev: Reverse, line: ir.Line, apart: list[ir.Binder] | None, outer: list[Key]) -> tuple[ir.Cond, ...]:
+    """The conditions of a loop's branches that its backward loop asks itself, having no rounds where they do not hold, so that it is there in any case and adds to the arrays of the
+    loop around in place. Under the others it has arrays of its own, which are as long as those: that is an order too many where the loop reads a few elements of them.
+    `apart` are the indices of instances that run one after the other."""
+    lengths = [key[0].extents(key[1]) for key in outer]
+    carried = any(lengths) and all(key in rev.running for key, axes in zip(outer, lengths, strict=True) if axes)
+    few = not line.dims if apart is None else all(d.extent.const() is not None for d in apart)  # what there is for each instance is there in any case, too
+    if carried and few:
+        return line.conds
+    return tuple(c for c in line.conds if c.leaves() & set(apart)) if apart else ()
+
+
 _SMALL = 16
 
 
@@ -129,7 +149,7 @@ def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], ou
     assert isinstance(prim, ir.Loop)
     own = set(apart)
     ranges = [p for d in apart for p in (d.extent, *d.facts)] + [a for r in line.results for a in r.axes]
-    if line.conds or any(p.leaves() & own for p in ranges):
+    if any(p.leaves() & own for p in ranges):
         return False
     every = set(rev.fixed) | set(line.dims)
     for key in outer:
@@ -141,7 +161,7 @@ def _one_after_the_other(rev: Reverse, line: ir.Line, apart: list[ir.Binder], ou
 
 
 def _instances(
-    rev: Reverse, line: ir.Line, apart: list[ir.Binder], active: list[int], sums: list[Sum], firsts: list[ir.Abs], sweep: Any
+    rev: Reverse, line: ir.Line, apart: list[ir.Binder], active: list[int], sums: list[Sum], firsts: list[ir.Abs], within: tuple[ir.Cond, ...], sweep: Any
 ) -> tuple[list[Version], list[Version]]:
     """Loops over the instances, in order, which carry the sums of arrays and collect the adjoints of each instance's first state, and the sums of numbers of each instance: where
     each adds to arrays at places of its own, nothing goes on from one to the next, and they run in pieces."""
@@ -161,8 +181,9 @@ def _instances(
             done = [Version(made, s.state, where) for s in carried]
             at = tuple(env[d] for d in apart)
             of_instance = [*range(len(active)), *(s.state for s in own)]
+            when = tuple(c.subst(env) for c in within)
             for position, base, info in zip(of_instance, given[len(carried) :], kept, strict=True):
-                done.append(Version(put(b, base, info, at, Version(made, position, where).whole(b))))
+                done.append(Version(put(b, base, info, at, Version(made, position, where).whole(b), when)))
             return done
         d = left[0]
         sym = Sym(d.name)
@@ -422,13 +443,11 @@ def _final(b: Builder, inner: Reverse, start: ir.Line) -> ir.Abs:
     return ir.Abs(binders, body)
 
 
-def _chosen(b: Builder, line: ir.Line, version: Version, first: ir.Abs) -> ir.Operand:
+def _chosen(b: Builder, line: ir.Line, when: tuple[ir.Cond, ...], version: Version, first: ir.Abs) -> ir.Operand:
     """A scalar that a loop which may not run adds to: of a loop that does not there are only the arrays."""
-    prim = line.prim
-    assert isinstance(prim, ir.Loop)
-    with b.under(*prim.when):
+    with b.under(*when):
         value = version.read(b)
-    return scalars.select(b, prim.when, value, first.body, line.span)
+    return scalars.select(b, when, value, first.body, line.span)
 
 
 def _hand_on(
@@ -439,6 +458,7 @@ def _hand_on(
     sums: list[tuple[Sum, Version]],
     threaded: dict[Key, Sum],
     in_order_of_instances: bool,
+    branch: tuple[ir.Cond, ...],
     firsts: dict[Key, ir.Abs],
 ) -> None:
     """Adjoints that come out of the backward loop flow into the first values and into what rounds read from outside."""
@@ -447,9 +467,10 @@ def _hand_on(
     assert isinstance(prim, ir.Loop)
     dims = [d for d in line.dims if d not in rev.fixed]
     instance = tuple(poly(d) for d in dims) if in_order_of_instances else ()
+    when = prim.when if in_order_of_instances else (*line.conds, *prim.when)
     for s, version in sums:  # before anything else is added to them
         if s.key in threaded:
-            threaded[s.key].current = version if s.axes or not prim.when else _chosen(b, line, version, firsts[s.key])
+            threaded[s.key].current = version if s.axes or not when else _chosen(b, line, when, version, firsts[s.key])
     for version, k in zip(adjoint_of, active, strict=True):
         array = prim.state[k]
         fresh = tuple(b.fresh_binder(x.name, x.extent) for x in array.binders)
@@ -461,7 +482,7 @@ def _hand_on(
         if s.key in threaded:
             continue
         fresh = s.elements(b)
-        around = [] if in_order_of_instances else dims
+        around, conds = ([], branch) if in_order_of_instances else (dims, line.conds)
         with b.binding(*line.dims, *fresh):
             value = version.read(b, tuple(poly(x) for x in fresh))
-        rev.push(ir.Ref(s.key[0], s.key[1], s.index(tuple(poly(x) for x in fresh))), value, (*line.conds, *prim.when), [*around, *fresh])
+        rev.push(ir.Ref(s.key[0], s.key[1], s.index(tuple(poly(x) for x in fresh))), value, (*conds, *prim.when), [*around, *fresh])

@@ -56,10 +56,10 @@ class Version:
         return read(b, self.line, self.result, (*self.prefix, *index))
 
 
-def put(b: Builder, base: ir.Abs, result: ir.Result, where: tuple[Poly, ...], value: ir.Abs) -> ir.Line:
-    """base with base[where, ...] = value."""
+def put(b: Builder, base: ir.Abs, result: ir.Result, where: tuple[Poly, ...], value: ir.Abs, when: tuple[ir.Cond, ...] = ()) -> ir.Line:
+    """base with base[where, ...] = value, where all of `when` hold."""
     target = (*where, *(poly(x) for x in value.binders))
-    line, _ = b.emit(ir.Scatter(base, value.binders, target, value.body), (result,), hint="u")
+    line, _ = b.emit(ir.Scatter(base, value.binders, target, value.body, when=when), (result,), hint="u")
     return line
 
 

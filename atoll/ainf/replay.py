@@ -154,6 +154,24 @@ class Replay:
                 new.comes_from(span)
         for position, k in enumerate(kept):
             self.give(line, k, _reader(new, position, index, fresh))
+        if self.live is not None and is_read(new) and new.dims:
+            self.give(line, 0, self._read_where_asked(new, index, fresh))
+
+    def _read_where_asked(self, new: ir.Line, index: tuple[Poly, ...], fresh: tuple[ir.Binder, ...]) -> Reader:
+        """Reading a line that reads an array, which may be updated before all is read. One place of it, seen to be there, is read for itself: all of them would be a copy of the array."""
+        usual = _reader(new, 0, index, fresh)
+
+        def at(where: tuple[Poly, ...]) -> ir.Operand:
+            found = usual(where)
+            if not isinstance(found, ir.Ref) or any(isinstance(leaf, ir.Binder) for p in found.index for leaf in p.leaves()):
+                return found
+            place = dict(zip(new.dims, found.index, strict=True))
+            if self.b.needed_for_range([(place[d], d.extent.subst(place)) for d in new.dims]) != ():
+                return found
+            bound = new.results[0].bound
+            return self.b.ref(ir.Op("read", (ir.subst_operand(read_arg(new), place),)), ir.Result(found.dtype, (), None if bound is None else bound.subst(place)), hint="r")
+
+        return at
 
     def _is_of_a_value(self, line: ir.Line) -> bool:
         """A read of something that is computed for the same indices, and so is in no array: that itself is meant, at the index where it is read."""
