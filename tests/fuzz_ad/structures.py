@@ -55,6 +55,18 @@ PLAIN = (
     "X = [sum(Y[(j + e) // 2] * C for e in range(3) if (j + e) // 2 < n) for j in range(n)]",
     "X = [sum(Y[(j - e) // 2] * X[e] for e in range(n) if (j - e) % 2 == 0 and j >= e) * C for j in range(n)]",
     "S = tanh(sum(A[(j + e) // 2, (n + j - e) // 3] * Y[e] for j in range(n) for e in range(j + 1)))",
+    # places that are parts of flat indices by numbers that are data
+    "X = [Y[j // (I[0] + 1)] * C + X[j % (I[0] + 1)] for j in range(n)]",
+    "S = tanh(sum(A[j // (I[0] + 1), j % (I[0] + 1)] * Y[j] for j in range(n)))",
+    "X = [sum(Y[(j // (I[0] + 1) + e) % n] * X[e] for e in range(n)) * C for j in range(n)]",
+    "A = [[B[(p * n + q) // (I[0] + 1) % n, (p * n + q) % (I[0] + 1)] * C for q in range(n)] for p in range(n)]",
+    # arrays that are one of two, read and handed on
+    "row = X if S > C else Y\nX = [v * C + row[0] for v in X]",
+    "row = A[0] if X[0] > C else Y\nS = tanh(sum(row))\nX = row * C",
+    "row = tanh(X) if Y[0] > C else X\nrow[0] = S\nX = row * Y",
+    "if X[0] > C:\n    row = X\n    X = X * Y\nelse:\n    row = A[I[0]]\nS = S * C + row[0] * X[0]",
+    "X = sort(A[I[0]]) * C + sort(Y)",
+    "S = tanh(sum(sort(A[j])[I[j]] for j in range(n)))",
     # loops of two updates in a round, which are two updates of all places
     "for h in range(n):\n    A[0, h], A[-1, h] = C * A[0, h] - S * A[-1, h], S * A[0, h] + C * A[-1, h]",
     "for h in range(n):\n    X[h] = X[h] * S\n    X[h] = tanh(X[h] + Y[h])",
@@ -83,9 +95,19 @@ ALONG = (
     "        for e in range(low, high):",
     "            w = w * 0.75 + g(e)",
     "        return w",
+    "    row_of = lambda z, j: z[j]",
 )
 IN_LOOPS = (
     "A[T], A[I[T]] = A[I[T]], A[T]",
+    "row = X if Y[T] > C else Y\nS = S * C + row[T]",
+    "row = A[T]\nA[0] = tanh(A[T] * A[I[T]])\nX[T] = sum(row) * C + A[0, T]",
+    "u, v = A[T, 0], A[I[T], T]\nA[T, 0], A[0, T] = v, u * C",
+    "row = [tanh(v * S) for v in X] if X[T] > C else X\nX[T] = row[0] * C\nS = tanh(S + row[T])",
+    "if X[T] > C:\n    X = tanh(Y * X)\n    row = X\nelse:\n    row = Y\nX[0] = S\nS = S * C + row[T]",
+    "row = A[T] if X[T] > C else X\nX = row * Y",
+    "if T != I[T]:\n    A[T], A[I[T]] = A[I[T]], A[T]\n    S = -S",
+    "row = A[T]\nfor h in range(T + 1, n):\n    A[h] = A[h] - tanh(A[h, T]) * row",
+    "X, row = (row_of(A, T), X) if S > C else (X, Y)\nS = S * C + row[T]",
     "A[T], A[0] = A[0] * 0.5, A[T]",
     "A[T, 0] = A[0, T] * S",
     "A[T] = tanh(A[T] * C + A[max(T - 1, 0)])",

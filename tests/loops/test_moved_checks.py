@@ -15,7 +15,8 @@ from atoll.loops.execute import execute
 from atoll.loops.transform.checks import checks_alone, guarded_checks, without_checks
 from atoll.loops.transform.refused import Refused
 from atoll.sizes import Poly, Sym, poly
-from atoll.types.dtypes import DTYPES, I64
+from atoll.types.dtypes import BOOL, DTYPES, I64
+from tests.fuzz.stages import Stages
 
 F64 = DTYPES["f64"]
 N, M, I = Sym("n"), Sym("m"), Sym("i")
@@ -151,3 +152,25 @@ def test_checks_leave_all_loops_around_them() -> None:
     f = at.fn(source="import atoll as at\nfrom atoll import *\nn, m, k = at.sizes('n m k')\n@at.fn\n" + CHANNELS["colours"])
     loops = f.show("rewritten")
     assert loops.index("check k - 3") < loops.index("max(") and "for in order" not in loops  # rounds that cannot fail run on threads
+
+
+def test_data_behind_a_check_of_the_place_are_not_read_before_it() -> None:
+    """range(n, 2) leaves the array: the check of z[i] as a whole number was made for all rounds at once beside the check of i itself, and read there (hunt, rewrites 1110010037)."""
+    z, i = lp.Buffer("z", F64, (poly(N),), "in"), poly(I)
+    there = lp.Check((lp.Test("ge", -i - 1),), SITE, ())
+    whole = lp.Check((lp.Test("true", None, lp.Call("lt", (lp.Load(z, (i + N,)), lp.Const(9.0, F64)), BOOL)),), SITE, ())
+    stored = lp.Store(lp.Buffer("y", F64, (2 - poly(N),), "out"), (i,), lp.Const(1.0, F64))
+    assert isinstance(without_checks(lp.For(I, poly(0), 2 - poly(N), [there, whole, stored], True)), Refused)
+    read = lp.Check((lp.Test("true", None, lp.Call("lt", (lp.Load(z, (i,)), lp.Const(9.0, F64)), BOOL)),), SITE, ())
+    assert not isinstance(without_checks(lp.For(I, poly(0), poly(N), [there, read, lp.Store(Y, (i,), lp.Const(1.0, F64))], True)), Refused)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2])
+def test_ranges_that_leave_an_array(size: int) -> None:
+    f = at.fn(source="import atoll as at\nfrom atoll import *\nn = at.sizes('n')\n@at.fn\ndef f(x: f64[n], z: f64[n]):\n    return [x[i] for i in range(n, 2) if i64(z[i]) > 0]\n")
+    args = np.ones(size), np.ones(size)
+    if size == 2:
+        assert Stages(f).runner("rewritten")(args)[0].tolist() == []
+    else:
+        with pytest.raises(at.RunError, match="E0701"):
+            Stages(f).runner("rewritten")(args)

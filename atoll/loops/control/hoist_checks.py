@@ -32,13 +32,13 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
             decisions.append(f"tests that stand for checks are made at the ends of {loop.sym}")
             *before, last = guarded.stmts
             return [*before, *(rewrite(last, known) or [last])]
-        found = without_checks(loop)
+        found = without_checks(loop, known)
         if isinstance(found, Refused):
             return [loop]
         decisions.extend(f"the checks of {loop.sym} are made {how}" for how, done in (("at its ends", found.at_ends), ("for all rounds at once", found.at_once)) if done)
         return list(found.stmts)
 
-    return innermost_first(stmts, rewrite)
+    return innermost_first(stmts, rewrite, known=())
 
 
 def _once(body: lp.Stmts) -> list[lp.Stmt]:

@@ -22,10 +22,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
+from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.refused import Refused
-from atoll.sizes import Poly, Sym, poly
+from atoll.sizes import Atom, Poly, Sym, poly
+from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
 MOST = 8  # checks of a loop
@@ -42,9 +43,9 @@ class Moved:
     at_once: bool
 
 
-def without_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
-    """Where one part of the checks can leave and another cannot, that part leaves."""
-    found = _checked(loop)
+def without_checks(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...] = ()) -> Moved | Refused:
+    """Where one part of the checks can leave and another cannot, that part leaves. `known`: what is not negative in loops around."""
+    found = _checked(loop, known)
     return found if isinstance(found, Refused) else found.moved()
 
 
@@ -128,7 +129,7 @@ class _Range:
     last: Poly
 
 
-def _checked(loop: lp.For | lp.Accumulate) -> _Loop | Refused:
+def _checked(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> _Loop | Refused:
     """The checks of a loop by how they move."""
     checks = [s for s in loop.body if isinstance(s, lp.Check)]
     scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
@@ -153,7 +154,7 @@ def _checked(loop: lp.For | lp.Accumulate) -> _Loop | Refused:
         for end in (loop.low, loop.high - 1):
             at_end = each.index.subst({loop.sym: end})
             guard += [lp.Test("ge", at_end), lp.Test("ge", each.last - at_end)]
-    return _Loop(loop, needs, invariant, ends, data, guard)
+    return _Loop(loop, needs, invariant, ends, data, guard, (*known, *told(loop)))
 
 
 def checks_alone(loop: lp.For | lp.Accumulate) -> list[lp.Stmt] | Refused:
@@ -214,6 +215,7 @@ class _Loop:
     ends: list[_Range]  # tested at the first and the last round
     data: list[lp.Check]
     guard: list[lp.Test]  # before the loop: what makes the fast way right
+    known: tuple[Poly, ...]  # not negative in a round
 
     def moved(self) -> Moved | Refused:
         loop = self.loop
@@ -274,11 +276,14 @@ class _Loop:
     def first(self, body: lp.Stmts) -> list[lp.Stmt] | None:
         """The data are tested in a loop of their own."""
         loop = self.loop
+        asked: set[Atom] = set()
         seen = False
         for s in self.needs:
-            if seen and any(not _always_readable(x) for x in loads(s)):
+            if seen and any(not self.readable(x, asked) for x in loads(s)):
                 return None
-            seen = seen or any(s is c for c in self.data)
+            if isinstance(s, lp.Check) and any(s is c for c in self.data):
+                seen = True
+                asked |= {leaf for t in s.tests if t.poly is not None for leaf in t.poly.leaves()}
         bad = fresh_like("bad", I64)
         sym = Sym(loop.sym.name)
         copier = Copier({loop.sym: poly(sym)})
@@ -293,6 +298,18 @@ class _Loop:
         if any(not isinstance(s, lp.Let) for s in rest):
             found.append(self.again(rest))
         return found
+
+    def readable(self, x: lp.Load, asked: set[Atom]) -> bool:
+        """It is there whatever checks of data on these atoms say: they say nothing of its index, or it is in the range of the loop, or of a check at the loop's ends."""
+        at_ends = {(r.index, r.last + 1) for r in self.ends}
+        for p, extent in zip(x.index, x.buffer.extents, strict=True):
+            if any(isinstance(a, lp.VarAtom) for a in p.leaves()):
+                return False
+            if not asked.isdisjoint(p.leaves() | extent.leaves()) and (p, extent) not in at_ends:
+                facts_here = facts().add(list(self.known))
+                if not (facts_here.proves(p) and facts_here.proves(extent - 1 - p)):
+                    return False
+        return True
 
     def in_place(self, body: lp.Stmts) -> tuple[list[lp.Stmt], list[lp.Test]] | None:
         """The data are tested where they are used; what fails is replaced by something that may be read, as the tests say."""
@@ -376,8 +393,3 @@ def _leaves(e: object) -> set[object]:
 
 def _if_bad(bad: lp.Var, exact: lp.Stmt) -> lp.Stmt:
     return lp.If((lp.Test("ne", poly(bad.atom)),), [exact])
-
-
-def _always_readable(x: lp.Load) -> bool:
-    """Its index mentions no value from memory, so no check protects it."""
-    return not any(isinstance(a, lp.VarAtom) for p in x.index for a in p.leaves())

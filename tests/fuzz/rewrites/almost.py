@@ -78,6 +78,29 @@ def no_size(r: Chooser) -> Program:
     return Program(function(f"a: {t}[n, m], x: {t}[n], y: {t}[m], k: i64", f"{before}{body}\nreturn {given + ', ' if given else ''}y, z"), ((5, 0), (1, 0), (0, 0), (3, 1), (4, 2), (r.choice((2, 9, 17)), 0), (r.choice(TINY), r.choice(TINY))))
 
 
+def checked_data(r: Chooser) -> Program:
+    """Values that are checked themselves (floats as whole numbers, divisors, places) at places that are checked before them, in ranges that may leave the array at either end."""
+    t = one_of(r, "f64", "f64", "f32", "i64")
+
+    def place() -> str:
+        return one_of(r, "i", "i", f"i + {far(r, 3)}", f"i - {far(r, 3)}", "n - 1 - i", "2 * i", "i // 2", "i + k", "i * k", "m - i", "i + n", "i + m - n")
+
+    def data() -> str:
+        a, p = r.choice("xyz"), place()
+        return one_of(r, f"i64({a}[{p}])", f"i64({a}[{p}] * 3)", f"100 // i64({a}[{p}])", f"w[i64({a}[{p}])]", f"i64(w[i64({a}[{p}])])", f"u8({a}[{p}])", f"w[{p}] % i64({a}[{p}])", f"(w[{p}] if i64({a}[{p}]) > 0 else 1)", f"abs({a}[{p}])")
+
+    over = one_of(r, "n", "n, 2", "n, m", "m, n", "m", "2", "n, 2 * n", "n - m, n", "k % 4, n", "-1, n", "n + 1", span(r, "n"))
+    e, test = data(), f"{data()} {one_of(r, '>', '!=', '<')} {r.choice((0, 1, 2))}"
+    body = r.choice((
+        f"return [x[{place()}] for i in range({over}) if {test}]", f"return [{e} for i in range({over})]", f"return sum({e} for i in range({over}))", f"return sum({e} for i in range({over}) if {test})", f"return [({e}) + {data()} for i in range({over})]",
+        f"s = 0\nfor i in range({over}):\n    if {test}:\n        s = s + {place()}\n    w[i % max(n, 1)] = s\nreturn s, w", f"c = [{e} for i in range({over})]\nreturn [v for v in c if v > 1], len(c)", f"return [[{e} + j for j in range(m)] for i in range({over})]", f"for i in range({over}):\n    x[{place()}] = {t}({e})\nreturn x",
+        f"return [{e} for i in range({over}) if {test}], sum(x)", f"return any([{test} for i in range({over})])", f"return max([{e} for i in range({over})], default=0)",
+    ))
+    if "w[i % max" in body:
+        body = f"if n > 0:\n    w[0] = 1\n{body}" if r.random() < 0.3 else body
+    return Program(function(f"x: {t}[n], y: {t}[n], z: {t}[m], w: i64[n], k: i64", body), (*sizes(r, n=(*TINY, *AROUND[:6]), m=(*TINY, 4, 5)), (1, 2), (2, 1)), low=r.choice((0, 0, -2)), high=r.choice((2, 4, 12)), nan=r.random() < 0.2)
+
+
 def seems_to_stay(r: Chooser) -> Program:
     """An array or a number made before loops that read it in every round: made of what the loop writes, under a condition, failing where no round would ask, read in part, in a loop within."""
     t = kind(r)

@@ -41,6 +41,7 @@ ROWS: dict[str, Row] = {
     "two turns": Row("where indices", almost.two_turns),
     "strips": Row("in strips in which", almost.in_strips),
     "no size": Row("", almost.no_size),
+    "checked data": Row("", almost.checked_data),
     "seems to stay": Row("", almost.seems_to_stay),
     "neighbours": Row("", almost.neighbours),
     "named once": Row("", almost.named_once),
