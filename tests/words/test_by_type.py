@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -17,7 +18,8 @@ EXPRESSIONS = """a.sum(axis=())|a.mean(axis=(), keepdims=True)|np.max(a, axis=()
     |np.vander(x, 3)|np.diag(x, 1)|np.diagflat(x, -1)|np.add.reduce(x, initial=3)|np.add.reduce(a, dtype=np.float64)|np.multiply.reduce(x, where=x > 0)|np.maximum.reduce(x, initial=0)|np.logical_or.reduce(a, where=a > 1)|np.fix(x)
     |np.fmod(x, 3)|np.round(x, -1)|np.correlate(x, [1, 2], "full")|np.bincount(x)|np.choose(x > 1, (x, y))|np.bitwise_xor.reduce(x)|np.bitwise_or.reduce(a, axis=1)|np.max(x, initial=3, where=x > 1)|np.max(x, initial=0)
     |np.add(x, y, dtype=np.float64)|np.multiply(x, 2, dtype=float)|np.divide(x, 2, dtype=np.float32)|np.add(x, y, dtype=np.int64)|np.subtract(x, 1, dtype="i4")|np.maximum(x, 2, dtype=np.float64)|np.linalg.matrix_power(q, 2)|np.trapezoid(a, axis=-1)
-    |2 in x|2 not in a|x[0] in (x[1], 2.0)|n in [n - 1, 5]"""
+    |2 in x|2 not in a|x[0] in (x[1], 2.0)|n in [n - 1, 5]
+    |np.convolve(x, x, "same")|np.convolve(a=x, v=[1, 2])|np.correlate(x, y, mode="same")|np.cross(a, np.array([1, 0, 0]))|np.matvec(a, a[0])|np.vecmat(x, a)|np.polymul([1, 2], [3, 4])|np.dot(a=x, b=y)|math.prod(a.shape), max(a.shape), sum((1, 2))"""
 
 STATEMENTS = [
     "if (s := x.sum()) > 3:\n    return s\nreturn -s",
@@ -38,6 +40,14 @@ STATEMENTS = [
 ]
 
 
+def test_leading_zeros_of_polynomials() -> None:
+    """NumPy drops them when it runs, so the size of the product would be known only then."""
+    f = at.fn(source=f"{HEAD}def f(x: f64[n], y: f64[m]):\n    return np.polymul(x, y)\n")
+    np.testing.assert_allclose(f(np.array([1.0, 0.0, 2.0]), np.array([3.0])), [3.0, 0.0, 6.0])
+    with pytest.raises(at.RunError, match="np.convolve"):
+        f(np.array([0.0, 1.0, 2.0]), np.array([3.0]))
+
+
 def _scene(dtype: str, size: int) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     made = {name: rng.integers(0, 5, shape) if dtype != "bool_" else rng.random(shape) > 0.5 for name, shape in (("x", size), ("y", size), ("a", (size, 3)), ("q", (3, 3)))}
@@ -54,7 +64,7 @@ def _outcome(body: str, dtype: str, size: int) -> str | None:
     """What is wrong, or None; an error of both is right, and so is one of ours that has a help."""
     names, scene = ("x", "y", "a", "q"), _scene(dtype, size)
     lines = "".join(f"    {line}\n" for line in body.splitlines())
-    env: dict[str, Any] = {"np": np, "n": size}
+    env: dict[str, Any] = {"np": np, "math": math, "n": size}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         exec(f"def f(x, y, a, q):\n{lines}", env)  # noqa: S102  our own list

@@ -19,6 +19,7 @@ from atoll.elaborate.builtins.reshape import flatten, transpose
 from atoll.elaborate.builtins.structure import unzip
 from atoll.elaborate.calls import Args, apply, is_function
 from atoll.elaborate.coerce import (
+    array_of,
     coerce,
     common,
     convert,
@@ -203,8 +204,16 @@ def _reduction(args: Args) -> Value:
     optional = ("axis", "default") if name in ("min", "max") else ("axis",)
     xs, axis, *more = args.take("xs", optional=optional)
     default = more[0] if more else None
-    value = args.array(xs)
+    value = args.array(_listed(args, xs))
     return over_axis(args, value, axis, lambda v: _reduce_array(args, v, default))
+
+
+def _listed(args: Args, xs: Any) -> Any:
+    """A tuple of numbers is a list of them: sum((1, 2)), prod(a.shape)."""
+    value = args.value(xs)
+    if not isinstance(value.type, Tuple) or not value.type.items or not all(isinstance(t, (Scalar, Index)) for t in value.type.items):
+        return value
+    return args.el.bind(array_of(args.el, project_all(args.el, value), args.span))
 
 
 def _reduce_array(args: Args, xs: Value, default: Any) -> Value:

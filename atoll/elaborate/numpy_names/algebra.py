@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -39,8 +40,12 @@ def contracted(c: Call, a: Value, b: Value, axes_a: list[int], axes_b: list[int]
 def _product(f: Callable[..., Value]) -> Callable[..., Any]:
     """A product of two arrays in NumPy's common type, small integers too, which wrap around; of bools it tells whether any pair is true."""
 
+    signature = inspect.signature(f)
+
     @wraps(f)
-    def handler(c: Call, a: Any, b: Any, *args: Any, **keywords: Any) -> Value:
+    def handler(c: Call, *args: Any, **keywords: Any) -> Value:
+        _, a, b, *more = (bound := signature.bind(c, *args, **keywords)).args
+        args, keywords = tuple(more), bound.kwargs
         x, y = c.promoted([c.value(a), c.value(b)])
         if c.dtype_of(x) is not BOOL:
             return c.as_narrow(f(c, x, y, *args, **keywords), c.dtype_of(x))
@@ -65,6 +70,7 @@ def _matmul(c: Call, x1: Any, x2: Any) -> Value:
     return matmul(c.el, c.array(x1), c.array(x2), c.span)
 
 
+@_product
 def _matvec(c: Call, x1: Any, x2: Any) -> Value:
     """A matrix and a vector, and stacks of them."""
     x, y = c.array(x1), c.array(x2)
@@ -74,6 +80,7 @@ def _matvec(c: Call, x1: Any, x2: Any) -> Value:
     return lift(c.el, [x, y], [2, 1], lambda xs: matmul(c.el, xs[0], xs[1], c.span), c.span, c.name)
 
 
+@_product
 def _vecmat(c: Call, x1: Any, x2: Any) -> Value:
     x, y = c.array(x1), c.array(x2)
     if rank(y.type) < 2:
@@ -81,7 +88,8 @@ def _vecmat(c: Call, x1: Any, x2: Any) -> Value:
     if c.dtype_of(x).is_complex:
         x = c.el.bind(c.builtin("conj", x))
     count = rank(y.type)
-    return _matvec(c, c.moved(y, [*range(count - 2), count - 1, count - 2]), x)
+    found: Value = _matvec(c, c.moved(y, [*range(count - 2), count - 1, count - 2]), x)
+    return found
 
 
 @_product
@@ -144,7 +152,7 @@ def _kron(c: Call, a: Any, b: Any) -> Value:
 
 
 def _cross(c: Call, a: Any, b: Any, *, axis: Any = -1) -> Value:
-    x, y = c.array(a), c.array(b)
+    x, y = c.promoted([c.array(a), c.array(b)])
     kx, ky = c.axis(axis, rank(x.type)), c.axis(axis, rank(y.type))
     for value, k in ((x, kx), (y, ky)):
         if (n := c.shape(value)[k].const()) is not None and n != 3:
@@ -244,8 +252,9 @@ def _interp(c: Call, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = No
 _CONVOLVE = ("full", "same", "valid")
 
 
+@_product
 def _convolve(c: Call, a: Any, v: Any, mode: Any = "full") -> Value:
-    x, y = c.promoted([c.vector(a), c.vector(v)])
+    x, y = c.vector(a), c.vector(v)
     kind = c.text(mode, "mode")
     if kind not in _CONVOLVE:
         c.refuse(f'mode="{kind}"', f"choose one of {', '.join(_CONVOLVE)}")
@@ -272,8 +281,9 @@ def convolved(c: Call, x: Value, y: Value, kind: str) -> Value:
     return cut(c, full, 0, (short - 1) // 2, long)
 
 
+@_product
 def _correlate(c: Call, a: Any, v: Any, mode: Any = "valid") -> Value:
-    x, y = c.promoted([c.vector(a), c.vector(v)])
+    x, y = c.vector(a), c.vector(v)
     kind = c.text(mode, "mode")
     if kind not in _CONVOLVE:
         c.refuse(f'mode="{kind}"', f"choose one of {', '.join(_CONVOLVE)}")
@@ -351,7 +361,11 @@ def _poly_sum(op: str) -> Callable[..., Any]:
 
 
 def _polymul(c: Call, a1: Any, a2: Any) -> Value:
-    return convolved(c, c.vector(a1), c.vector(a2), "full")
+    x, y = c.vector(a1), c.vector(a2)
+    for p in (x, y):
+        c.leading(p)
+    found: Value = _convolve(c, x, y)
+    return found
 
 
 def _polyder(c: Call, p: Any, m: Any = 1) -> Value:

@@ -403,9 +403,16 @@ class Call:
         known = self.el.solver.resolve(size)
         if self.el.facts.proves(known - 2) or self.el.facts.proves(-known):
             return
-        text = en.TextValue((f"{self.name} drops an axis of size 1 in NumPy; {help_}",))
-        parts: tuple[Any, ...] = text_parts(text)
-        self.el.emit(ir.Assert(compare(self.el, "!=", self.count(known), self.value(1), self.span).expr, self.span.text(), self.span, parts))
+        self._assert(compare(self.el, "!=", self.count(known), self.value(1), self.span), f"{self.name} drops an axis of size 1 in NumPy; {help_}")
+
+    def leading(self, coefficients: Value) -> None:
+        """NumPy drops leading coefficients that are 0 when it runs."""
+        some: Value = self.library("polynomials.is_led", coefficients)
+        self._assert(some, f"{self.name} drops leading zeros in NumPy; np.convolve(x, y) keeps them")
+
+    def _assert(self, test: Value, text: str) -> None:
+        parts: tuple[Any, ...] = text_parts(en.TextValue((text,)))
+        self.el.emit(ir.Assert(test.expr, self.span.text(), self.span, parts))
 
     def shape(self, value: Value) -> list[Poly]:
         return [self.el.solver.resolve(n) for n in shape_of(value.type)[0]]

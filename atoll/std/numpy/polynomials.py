@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import atoll as at
-from atoll import i64
+from atoll import bool_, i64
 from atoll.std.numpy.linear import least_squares
 
 a, b, c = at.types("a b c")
@@ -17,6 +17,12 @@ def value_at(p: a[n], x: a) -> a:
     for coefficient in p:
         result = result * x + coefficient
     return result
+
+
+@at.fn
+def is_led(p: a[n]) -> bool_:
+    """Whether the highest power is there, or is all there is."""
+    return n < 2 or p[0] != 0
 
 
 @at.fn
