@@ -1,6 +1,7 @@
-"""The large transformations (transform/look_back.py, update_once.py, cut_at_turns.py, cut_at_tests.py, in_variables.py, side_by_side.py, recurrences.py,
-tile.py, until_all_end.py, window.py, sums_of_sums.py, parts.py): what is made leaves the same memory, by the
-checked executor and in every order that it allows; what would not is refused, and says why."""
+"""The large transformations (transform/look_back.py, update_once.py, cut_at_turns.py, cut_at_tests.py,
+in_variables.py, side_by_side.py, recurrences.py, tile.py, until_all_end.py, window.py, sums_of_sums.py, parts.py):
+what is made leaves the same memory, by the checked executor and in every order that it allows; what would not is
+refused, and says why."""
 
 from __future__ import annotations
 
@@ -16,10 +17,11 @@ from atoll.loops.transform.cut_at_tests import signed, spelled, sum_in_parts, su
 from atoll.loops.transform.cut_at_turns import at_edges, at_turns
 from atoll.loops.transform.in_variables import InVariables, in_variables
 from atoll.loops.transform.jam import row_updates
-from atoll.loops.transform.look_back import Blocks, Sizes, looking_back, rounds_together
+from atoll.loops.transform.look_back import Blocks, Sizes, rounds_together
 from atoll.loops.transform.parts import in_parts
 from atoll.loops.transform.recurrences import Limits, in_every_lane, recurrences
 from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.row_sums import looking_back
 from atoll.loops.transform.side_by_side import side_by_side, with_sums
 from atoll.loops.transform.sums_of_sums import sums_of_sums
 from atoll.loops.transform.tile import tiled
@@ -205,7 +207,13 @@ def test_arrays_whose_elements_have_numbers() -> None:
     assert isinstance(found, InVariables) and found.arrays == [SMALL] and not mentions(found.stmts)[SMALL]
     agree(loop, found.stmts)
     unknown = [lp.Alloc(SMALL), over(i, 0, 2, put(SMALL, (i,), at(x, i, 0))), lp.Free(SMALL)]
-    shared = [lp.Alloc(SMALL), put(SMALL, (0,), at(x, 0, 0)), over(i, 0, n, put(SMALL, (0,), at(x, i, 0)), parallel=True), put(row, (0,), at(SMALL, 0)), lp.Free(SMALL)]
+    shared = [
+        lp.Alloc(SMALL),
+        put(SMALL, (0,), at(x, 0, 0)),
+        over(i, 0, n, put(SMALL, (0,), at(x, i, 0)), parallel=True),
+        put(row, (0,), at(SMALL, 0)),
+        lp.Free(SMALL),
+    ]
     for kept in (unknown, shared):
         assert "known by the numbers" in why(in_variables(kept, lambda b: True))
     assert "known by the numbers" in why(in_variables(loop, lambda b: False))
@@ -217,7 +225,9 @@ def test_arrays_whose_elements_have_numbers() -> None:
 def test_rounds_with_sums_side_by_side() -> None:
     loop = over(i, 0, n, summed(poly(n), at(x, r, i)), put(row, (i,), lp.Use(total)), parallel=True)
     agree([loop], side_by_side(made(with_sums(loop)), 4, 3))  # type: ignore[arg-type]
-    assert "another range" in why(with_sums(over(i, 0, n, summed(poly(i), at(x, r, i)), put(row, (i,), lp.Use(total)), parallel=True)))
+    assert "another range" in why(
+        with_sums(over(i, 0, n, summed(poly(i), at(x, r, i)), put(row, (i,), lp.Use(total)), parallel=True))
+    )
     assert "independent" in why(with_sums(replace(loop, parallel=False)))
     assert "no sums" in why(with_sums(over(i, 0, n, put(row, (i,), at(x, i, i)), parallel=True)))
     assert "more than sums" in why(with_sums(over(i, 0, n, *loop.body[:1], put(row, (0,), lp.Use(total)), parallel=True)))
@@ -253,7 +263,15 @@ def test_tiles() -> None:
 def ends(step: lp.Expr, stored: lp.Buffer = row) -> lp.For:
     """for i:  s = x[i, 0];  forever: break unless s - 20 < 0;  s = step;   stored[i] = s"""
     until = lp.BreakUnless((lp.Test("true", None, lp.Call("lt", (lp.Use(total), lp.Const(20.0, F64)), BOOL)),))
-    return over(i, 0, n, lp.Declare(total, at(x, i, 0)), lp.Forever([until, lp.Assign(total, step)]), put(stored, tuple([i] * len(stored.extents)), lp.Use(total)), parallel=True)
+    return over(
+        i,
+        0,
+        n,
+        lp.Declare(total, at(x, i, 0)),
+        lp.Forever([until, lp.Assign(total, step)]),
+        put(stored, tuple([i] * len(stored.extents)), lp.Use(total)),
+        parallel=True,
+    )
 
 
 def test_rounds_that_end_when_they_like() -> None:
@@ -304,6 +322,10 @@ def test_sums_in_parts_of_the_rows() -> None:
     assert not isinstance(found, Refused) and not found.tests
     agree([whole], found.made)
     read = replace(columns, body=[lp.Update(row, (poly(j),), "add", at(row, j))])
-    for loops in ([over(r, 0, n, read)], [over(r, 0, n, columns), over(p, 0, n, columns)], [over(r, 0, n, replace(columns, high=poly(n)))]):
+    for loops in (
+        [over(r, 0, n, read)],
+        [over(r, 0, n, columns), over(p, 0, n, columns)],
+        [over(r, 0, n, replace(columns, high=poly(n)))],
+    ):
         assert "no loop over rows" in why(in_parts(replace(whole, body=loops), 3))
     assert "added up" in why(in_parts(replace(whole, accs=[lp.Acc(total, "add")]), 3))

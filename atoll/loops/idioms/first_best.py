@@ -5,8 +5,10 @@ becomes
     for every block of 4096:  m = min or max of the block;  if m better than best: best = m; start = its first
     forever, while no element of start..start+256 is best: start += 256;   then the least place in 256
 
-Right where the search begins with nothing found (the worst value, place 0), a NaN is better than any number, and nobody reads the best value itself afterwards: looked for below. A few elements are compared one by one; floats plainly, and as before when there was a NaN among them. When the best is a NaN, which is better than any number, the first NaN is looked for. Only where the values are read from memory, as those of one block are
-read twice.
+Right where the search begins with nothing found (the worst value, place 0), a NaN is better than any number, and
+nobody reads the best value itself afterwards: looked for below. A few elements are compared one by one; floats
+plainly, and as before when there was a NaN among them. When the best is a NaN, which is better than any number, the
+first NaN is looked for. Only where the values are read from memory, as those of one block are read twice.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
-"""Sums side by side: where neighbouring rounds read neighbouring elements, vectors hold the sums of a round in every lane (transform/side_by_side.py).
+"""Sums side by side: where neighbouring rounds read neighbouring elements, vectors hold the sums of a round in every
+lane (transform/side_by_side.py).
 
     for i:  s = sum over r of e(i, r);  result[i] = f(s)
 becomes, for stretches of neighbouring i,
     total[lane] = 0;   for in order r:  for lane:  total[lane] += e(i + lane, r);   for lane:  result[i + lane] = f(total[lane])
 
-Nothing is added up across lanes, and what does not depend on i is read once for all of them. Sums of floats take a fixed number of rounds at a time and add those up, so that errors do not
-grow with the length.
+Nothing is added up across lanes, and what does not depend on i is read once for all of them. Sums of floats take a
+fixed number of rounds at a time and add those up, so that errors do not grow with the length.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ def _lanes(accs: list[lp.Acc]) -> int:
 def _neighbours(loop: lp.For) -> bool:
     """Every element that a loop inside touches is the same for all rounds, or the next one for the next round; and of some that sums read every term has another one.
     Else a sum is as well made in vectors along its own terms (measured: 2.7 times as fast where what is read depends on a test); of a single one it is enough that rounds differ."""
-    single = not isinstance(found := one_sum(loop), Refused) and not any(True for _ in lp.used_vars((found.inner.low, found.inner.high)))
+    single = not isinstance(found := one_sum(loop), Refused) and not any(
+        True for _ in lp.used_vars((found.inner.low, found.inner.high))
+    )
     i, near = loop.sym, False
     inside = {s.sym for s in lp.walk(loop.body) if isinstance(s, (lp.For, lp.Accumulate))}
     for s in loop.body:
@@ -57,5 +60,7 @@ def _neighbours(loop: lp.For) -> bool:
                 if any(moves):
                     if any(moves[:-1]) or index[-1].coefficient(i) != poly(1):
                         return False
-                    near = near or (isinstance(s, lp.Accumulate) and (single or any(not inside.isdisjoint(p.leaves()) for p in index)))
+                    near = near or (
+                        isinstance(s, lp.Accumulate) and (single or any(not inside.isdisjoint(p.leaves()) for p in index))
+                    )
     return near

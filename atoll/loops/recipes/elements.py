@@ -1,6 +1,7 @@
 """Small arrays whose elements are all known by number are variables (transform/in_variables.py).
 
-The state of a system of equations is like this once loops over its elements are written out (unroll.py). What a round keeps for itself in variables can run in vectors and in lanes (lanes.py).
+The state of a system of equations is like this once loops over its elements are written out (unroll.py). What a
+round keeps for itself in variables can run in vectors and in lanes (lanes.py).
 """
 
 from __future__ import annotations

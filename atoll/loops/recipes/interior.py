@@ -1,12 +1,15 @@
-"""Tests on loop indices leave the loop: the range is cut where they change, so that the inside of a grid has none (transform/cut_at_tests.py).
+"""Tests on loop indices leave the loop: the range is cut where they change, so that the inside of a grid has none
+(transform/cut_at_tests.py).
 
     for j in 0..m:  a[j] = f if i >= 1 and j >= 1 else g
 becomes
     if i >= 1:  for j in 0..1: a[j] = g;  for j in 1..m: a[j] = f
     else:       for j in 0..m: a[j] = g
 
-Innermost loops with sums inside are cut; then sums are made over the range where the tests of all their terms hold, or in parts. Conditions by name are spelled out and tests on equality made tests on signs first. What is certain
-anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. What is long is not copied for its parts.
+Innermost loops with sums inside are cut; then sums are made over the range where the tests of all their terms hold,
+or in parts. Conditions by name are spelled out and tests on equality made tests on signs first. What is certain
+anyway is not tested; a sum that has no terms in a part, and that nobody reads there, is not run there. What is long
+is not copied for its parts.
 """
 
 from __future__ import annotations

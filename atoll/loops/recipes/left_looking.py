@@ -1,4 +1,5 @@
-"""Several rounds at a time of loops that look back: sums over what earlier rounds made are shared by the rows and columns of a tile.
+"""Several rounds at a time of loops that look back: sums over what earlier rounds made are shared by the rows and
+columns of a tile.
 
     for in order j:  D(j);  for i in j + 1..n:  s = sum over r in 0..j of x[i, r] * x[j, r];  x[i, j] = f(s)
 becomes, for sixteen rounds first..stop at a time,
@@ -6,7 +7,8 @@ becomes, for sixteen rounds first..stop at a time,
     pieces of the rows from stop on, four rows i and four columns j at a time:
         sixteen sums over r in 0..j of the first column;  then, column by column, the terms that are left and x[i, j] = f(s)
 
-What makes it right is in loops/transform/look_back.py. It pays where some elements of a sum are shared by all rows and some by all rounds, and vectors are filled by neighbours.
+What makes it right is in loops/transform/look_back.py. It pays where some elements of a sum are shared by all rows
+and some by all rounds, and vectors are filled by neighbours.
 """
 
 from __future__ import annotations
@@ -16,13 +18,16 @@ from dataclasses import replace
 from atoll.loops import ir as lp
 from atoll.loops import profit
 from atoll.loops.questions import loads, told
-from atoll.loops.transform.look_back import Blocks, Rows, Sizes, looking_back, rounds_together, step
+from atoll.loops.transform.look_back import Blocks, Sizes, rounds_together
 from atoll.loops.transform.refused import Refused
+from atoll.loops.transform.row_sums import Rows, looking_back, step
 from atoll.loops.transform.walk import Known, not_products, outermost_first, with_bodies
 from atoll.sizes import Atom, Poly, Sym, poly
 
 
-def left_looking(stmts: lp.Stmts, decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False) -> list[lp.Stmt]:
+def left_looking(
+    stmts: lp.Stmts, decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False
+) -> list[lp.Stmt]:
     """`nested`: this is in a piece already."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:

@@ -7,8 +7,8 @@ becomes, for 512 rounds and more,
                                                          for j:  far[j] += near[j]
         for j:  c[j] += far[j]
 
-Only for 32-bit floats: a sum of 2**24 ones and more stops growing when it is made one by one. Sums into scalars are made in lanes and trees
-(backends/c/loop_text.py); those of 64-bit floats have digits to spare.
+Only for 32-bit floats: a sum of 2**24 ones and more stops growing when it is made one by one. Sums into scalars are
+made in lanes and trees (backends/c/loop_text.py); those of 64-bit floats have digits to spare.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) ->
 def column_updates(loop: lp.For, dtypes: tuple[str, ...] = ("f32", "c64"), least: int | None = None) -> RowUpdates | None:
     """The additions of a loop over rows that does nothing else; None: it is another loop, or has fewer rounds than `least`."""
     rounds = (loop.high - loop.low).const()
-    if (rounds is not None and rounds < (2 * profit.SUMMED if least is None else least)) or isinstance(found := row_updates(loop), Refused):
+    if (rounds is not None and rounds < (2 * profit.SUMMED if least is None else least)) or isinstance(
+        found := row_updates(loop), Refused
+    ):
         return None
     sums = all(u.op == "add" and u.buffer.dtype.name in dtypes and u.buffer.rows is None for u in found.updates)
     return found if sums else None

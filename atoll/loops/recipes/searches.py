@@ -1,4 +1,5 @@
-"""Loops of independent rounds that each end when they like (iterations until something converges or escapes), many rounds side by side.
+"""Loops of independent rounds that each end when they like (iterations until something converges or escapes), many
+rounds side by side.
 
     for j:  x = f(j);  forever:  break unless x <= 4;  x = g(x, c[j]);   y[j] = x
 becomes, for sixteen neighbouring j at a time,
@@ -7,7 +8,8 @@ becomes, for sixteen neighbouring j at a time,
         four times:  for lane:  go = going[lane] and x[lane] <= 4;  x[lane] = g(x[lane], c[j + lane]) if go else x[lane];  going[lane] = go
     for lane: y[j + lane] = x[lane]
 
-A round that has ended stays as it is while its neighbours go on, so every round does what it did (transform/until_all_end.py). As many rounds go side by side as fill two vectors: one waits for itself.
+A round that has ended stays as it is while its neighbours go on, so every round does what it did
+(transform/until_all_end.py). As many rounds go side by side as fill two vectors: one waits for itself.
 """
 
 from __future__ import annotations

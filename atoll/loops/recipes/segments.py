@@ -1,9 +1,11 @@
-"""Indices that go round or stop at an edge: the range of a loop is cut where they do, and between the cuts they step with the loop (transform/cut_at_turns.py).
+"""Indices that go round or stop at an edge: the range of a loop is cut where they do, and between the cuts they step
+with the loop (transform/cut_at_turns.py).
 
     for i in 0..n:  y[i] = x[(i + s) % n]      becomes      for stretches at..stop of 0..n:  for i in at..stop:  y[i] = x[i + s - q*n]
     for i in 0..n:  y[i] = x[max(i - 1, 0)]    becomes      for i in 0..1: as it was;  for i in 1..n: y[i] = x[i - 1]
 
-and sums over such elements alike, so that no round divides or chooses, and what it reads lies side by side. Quotients and remainders by a literal are cheap and stay.
+and sums over such elements alike, so that no round divides or chooses, and what it reads lies side by side.
+Quotients and remainders by a literal are cheap and stay.
 """
 
 from __future__ import annotations

@@ -24,7 +24,9 @@ def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> 
         made = updated_once(found, together, profit.ELIMINATION_ROWS, known)
         if isinstance(made, Refused):
             return None
-        decisions.append(f"{together} rounds of {stmt.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass")
+        decisions.append(
+            f"{together} rounds of {stmt.sym} at a time: first what the next ones read, then the rest of {found.store.buffer.shown} in one pass"
+        )
         return made
 
     return outermost_first(stmts, rewrite, not_products, known=())

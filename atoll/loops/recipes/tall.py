@@ -1,5 +1,5 @@
-"""Sums along the first axis of a tall matrix are made of parts of its rows: few columns are too few pieces for threads, and parts are read
-as they lie in memory.
+"""Sums along the first axis of a tall matrix are made of parts of its rows: few columns are too few pieces for
+threads, and parts are read as they lie in memory.
 
     pieces lo..hi of m:  ...  for in order r in 0..n:  for j in lo..hi:  c[j] += e(r, j)  ...
 becomes, when there are many more rows than parts and not too many columns,
@@ -28,7 +28,9 @@ def tall(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> lp.
             return None
         many = lp.Test("ge", found.rounds.high - found.rounds.low - profit.PARTS * profit.PART_ROWS)
         few = lp.Test("ge", profit.PART_BYTES // sum(u.buffer.dtype.size for u in found.updates) - stmt.extent)
-        decisions.append(f"sums along the first axis in {profit.PARTS} parts of the rows, when there are many more rows than that")
+        decisions.append(
+            f"sums along the first axis in {profit.PARTS} parts of the rows, when there are many more rows than that"
+        )
         return [lp.If((many, *found.tests, few), found.made, [stmt])]
 
     return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))

@@ -4,10 +4,11 @@
 becomes
     for blocks of 64 i:  for blocks of 8 j:  for i in the block:  for 8 j:  y[i, j] = x[j, i]
 
-A column touches a cache line for every element; by the time the next column comes to the same lines they are gone. A tile uses the lines it has: eight rows are
-read along 64 elements, 64 rows are written a line at a time (copies are 1.1 to 2.6 times as fast from a thousand rows on, most where rows are a power of two
-apart, as these meet in the same sets of a cache). Where other arrays are read along rows, tiles disturb reading ahead: then only for rows that meet, or
-many of them. Not with functions, which take longer than memory does.
+A column touches a cache line for every element; by the time the next column comes to the same lines they are gone.
+A tile uses the lines it has: eight rows are read along 64 elements, 64 rows are written a line at a time (copies
+are 1.1 to 2.6 times as fast from a thousand rows on, most where rows are a power of two apart, as these meet in the
+same sets of a cache). Where other arrays are read along rows, tiles disturb reading ahead: then only for rows that
+meet, or many of them. Not with functions, which take longer than memory does.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def tiles(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
             return None
         if isinstance(made := tiled(stmt, inner, profit.TILE_LONG, profit.TILE_SHORT), Refused):
             return None
-        decisions.append(f"{stmt.sym} and {inner.sym} in tiles of {profit.TILE_LONG} by {profit.TILE_SHORT}, as rows meet columns")
+        decisions.append(
+            f"{stmt.sym} and {inner.sym} in tiles of {profit.TILE_LONG} by {profit.TILE_SHORT}, as rows meet columns"
+        )
         aligned.from_its_low(stmt, profit.TILE_LONG)
         return _where_it_pays(stmt, inner, made)
 
@@ -60,7 +63,13 @@ def _along(index: tuple[Poly, ...], outer: Sym, inner: Sym) -> str | None:
         return None
     last = index[-1] if index else poly(0)
     if inner in last.leaves() or not any(inner in p.leaves() for p in index):
-        return "inner" if outer not in last.leaves() and last.coefficient(inner) == poly(1) else "same" if not any(inner in p.leaves() for p in index) else None
+        return (
+            "inner"
+            if outer not in last.leaves() and last.coefficient(inner) == poly(1)
+            else "same"
+            if not any(inner in p.leaves() for p in index)
+            else None
+        )
     return "outer" if last.coefficient(outer) == poly(1) else None
 
 
@@ -75,7 +84,10 @@ def _where_it_pays(outer: lp.For, inner: lp.For, made: lp.Stmts) -> list[lp.Stmt
             pays = lp.Choose((meets,), lp.Const(1, I64), pays)
     wanted = fresh_like("pays", I64)
     many = lp.Test("ge", inner.high - inner.low - profit.MANY_ROWS)
-    return [lp.Let(wanted, lp.Choose((many,), lp.Const(1, I64), pays)), lp.If((some, lp.Test("ne", poly(wanted.atom))), made, [outer])]
+    return [
+        lp.Let(wanted, lp.Choose((many,), lp.Const(1, I64), pays)),
+        lp.If((some, lp.Test("ne", poly(wanted.atom))), made, [outer]),
+    ]
 
 
 def _step(x: lp.Load, sym: Sym) -> Poly:

@@ -1,10 +1,12 @@
-"""Rows that are read only by the rows just after them are kept in a window, not as a whole array (line buffering; Halide's compute at a row, store at the image).
+"""Rows that are read only by the rows just after them are kept in a window, not as a whole array (line buffering;
+Halide's compute at a row, store at the image).
 
     alloc x;  pieces of n:  for i:  x[i] = blurred along u[i];     pieces of n - 2:  for i:  y[i] = x[i] + x[i + 1] + x[i + 2];     free x
 becomes
     pieces of n - 2:  alloc x, 4 rows;  for r in lo..lo + 2:  x[r] = ...;     for in order i:  x[i + 2] = ...;  y[i] = x[i] + x[i + 1] + x[i + 2];     free x
 
-A piece makes the rows before its first again; pieces have so many rows that this is little. What makes it right is in transform/window.py.
+A piece makes the rows before its first again; pieces have so many rows that this is little. What makes it right is
+in transform/window.py.
 """
 
 from __future__ import annotations

@@ -11,11 +11,15 @@ becomes
     signed(loop, known)                  tests on equality as tests on signs, where the range says on which side the index is
     spelled(loop)                        tests of conditions by name as the tests of indices that they are
 
-Tests that do not mention the index go before the loop; those that step by one with it cut its range where the last of them begins to hold and where the first ceases to (cut.py). Right because a test is
-decided in a part only where it holds for all rounds of it, or for none: what it says is of the index, of sizes and of what stays as it is in the loop, and exact. Tests inside sums of a round count as what
-has to hold for all their terms. Of a test that holds at an end of the range only (i == 0) the negation is what holds inside, and a condition by name (x = i == 0 and j == 0) is false where one of its tests
-is. False as a whole tests of sums are taken to be only where that is all they say. A loop has no loops inside but sums; the parts are done one after the other, so its rounds may be in order.
-A sum may be made in parts where its operator allows it, and floats are then added in another order (`Pass.regroups`). A term that a test leaves out adds the neutral element.
+Tests that do not mention the index go before the loop; those that step by one with it cut its range where the last
+of them begins to hold and where the first ceases to (cut.py). Right because a test is decided in a part only where
+it holds for all rounds of it, or for none: what it says is of the index, of sizes and of what stays as it is in the
+loop, and exact. Tests inside sums of a round count as what has to hold for all their terms. Of a test that holds at
+an end of the range only (i == 0) the negation is what holds inside, and a condition by name (x = i == 0 and j == 0)
+is false where one of its tests is. False as a whole tests of sums are taken to be only where that is all they say.
+A loop has no loops inside but sums; the parts are done one after the other, so its rounds may be in order. A sum
+may be made in parts where its operator allows it, and floats are then added in another order (`Pass.regroups`). A
+term that a test leaves out adds the neutral element.
 """
 
 from __future__ import annotations
@@ -233,7 +237,9 @@ class _Tests:
     def __init__(self, loop: lp.For | lp.Accumulate, tests: list[lp.Test], known: Known, turned: bool = True) -> None:
         inside = list(lp.walk(loop.body))
         sums = [s for s in inside if isinstance(s, lp.Accumulate)]
-        changing: set[Any] = {s.var.atom for s in inside if isinstance(s, (lp.Let, lp.Declare, lp.Assign))} | {acc.var.atom for s in sums for acc in s.accs}
+        changing: set[Any] = {s.var.atom for s in inside if isinstance(s, (lp.Let, lp.Declare, lp.Assign))} | {
+            acc.var.atom for s in sums for acc in s.accs
+        }
         counts = Counter([loop.sym, *(s.sym for s in sums)])
         changing |= {sym for sym, count in counts.items() if count > 1}
         self.certain: set[lp.Test] = set()
@@ -243,12 +249,23 @@ class _Tests:
         self.exact: set[lp.Test] = set()  # false as a whole where it does not hold for all rounds of sums
         self.turned: dict[lp.Test, lp.Test] = {}  # tests that do not hold inside, and their negations, which do
         for test in dict.fromkeys(tests):
-            if test.kind != "ge" or test.poly is None or self.inside(test) or not changing.isdisjoint(test.poly.leaves()) or divides(test.poly):
+            if (
+                test.kind != "ge"
+                or test.poly is None
+                or self.inside(test)
+                or not changing.isdisjoint(test.poly.leaves())
+                or divides(test.poly)
+            ):
                 continue
             around = [s for s in sums if s.sym in test.poly.leaves()]
             ctx = facts((*known, *told(loop), *(p for s in around for p in told(s))))
             other = test.negated()
-            if turned and other not in self.turned and not _certain(test.poly, ctx) and (self.inside(other) or _certain(-test.poly, ctx)):
+            if (
+                turned
+                and other not in self.turned
+                and not _certain(test.poly, ctx)
+                and (self.inside(other) or _certain(-test.poly, ctx))
+            ):
                 self.turned[test] = test = other
                 if self.inside(test):
                     continue

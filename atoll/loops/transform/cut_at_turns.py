@@ -10,9 +10,11 @@
     at_edges(loop, most)
         for i in 0..n:  y[i] = x[max(i - 1, 0)]      becomes      for i in 0..1: as it was;  for i in 1..n: y[i] = x[i - 1]
 
-Right because the parts are the range, in its order, at least a round each: sizes are tested to be 1 or more before the loop, else it stays as it was; a value that may be near the ends of its integers
-is cut before it leaves them. In a part a quotient is that of its first round, as the value steps by one with the loop and sizes stay as they are. Rounds are independent, or make sums that may be
-made in parts (cut.py). `most` is of how many places a loop is cut at.
+Right because the parts are the range, in its order, at least a round each: sizes are tested to be 1 or more before
+the loop, else it stays as it was; a value that may be near the ends of its integers is cut before it leaves them.
+In a part a quotient is that of its first round, as the value steps by one with the loop and sizes stay as they are.
+Rounds are independent, or make sums that may be made in parts (cut.py). `most` is of how many places a loop is cut
+at.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ def at_turns(loop: Loop, most: int) -> Made:
         return why
     inside = polys(loop.body)
     rounds = [a for p in inside for a in p.atoms() if isinstance(a, Quot) and loop.sym in a.leaves()]
-    if not rounds and not any(isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") for s in loop.body):
+    if not rounds and not any(
+        isinstance(s, lp.Let) and isinstance(s.value, lp.Call) and s.value.op in ("mod", "floordiv") for s in loop.body
+    ):
         return Refused("nothing in it goes round")
     first = _invariants(loop)
     made = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
@@ -85,7 +89,11 @@ def _invariants(loop: Loop) -> list[lp.Let]:
     changing: set[Any] = {loop.sym} | {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
     found: list[lp.Let] = []
     for s in loop.body:
-        if isinstance(s, lp.Let) and changing.isdisjoint(atoms(s.value)) and not any(x.buffer in written for x in loads(s.value)):
+        if (
+            isinstance(s, lp.Let)
+            and changing.isdisjoint(atoms(s.value))
+            and not any(x.buffer in written for x in loads(s.value))
+        ):
             found.append(s)
             changing.discard(s.var.atom)
     return found
@@ -107,7 +115,11 @@ def _turn(loop: Loop, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> 
     if step is None or count not in (1, -1) or size.const() is not None:
         return None
     rest = value - step * loop.sym
-    inside = {leaf for leaf in rest.leaves() | size.leaves() if leaf is loop.sym or (isinstance(leaf, lp.VarAtom) and leaf not in fixed)}
+    inside = {
+        leaf
+        for leaf in rest.leaves() | size.leaves()
+        if leaf is loop.sym or (isinstance(leaf, lp.VarAtom) and leaf not in fixed)
+    }
     return None if inside else _Turn(value, size, count, exact)
 
 
@@ -179,7 +191,9 @@ class _Segments:
         body = self.rounds(inner, known)
         if isinstance(loop, lp.Accumulate):
             self.head.append(lp.Accumulate(loop.sym, self.here, until, body, accs, loop.exact))
-            self.head += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
+            self.head += [
+                lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)
+            ]
         else:
             self.head.append(lp.For(loop.sym, self.here, until, body, True))
         self.head.append(lp.Assign(self.at, lp.Index(until)))
@@ -194,7 +208,11 @@ class _Segments:
             if isinstance(s, lp.Let) and s.var in known:
                 op, turn, q = known[s.var]
                 new = q if op == "floordiv" else inner.poly(turn.value) - q * inner.poly(turn.size)
-                body.append(lp.Let(inner.var(s.var), lp.Index(new), instance=None if s.instance is None else s.instance.subst(inner.env)))
+                body.append(
+                    lp.Let(
+                        inner.var(s.var), lp.Index(new), instance=None if s.instance is None else s.instance.subst(inner.env)
+                    )
+                )
             else:
                 body += inner.stmts([s])
         return body
@@ -233,7 +251,9 @@ def at_edges(loop: Loop, most: int) -> Made:
         out += _part(loop, loop.low, parts.start, Copier({}))
     if isinstance(loop, lp.Accumulate):
         out.append(lp.Accumulate(loop.sym, parts.start, parts.stop, middle, accs, loop.exact))
-        out += [lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)]
+        out += [
+            lp.Assign(a.var, combined(a.monoid, lp.Use(a.var), lp.Use(b.var))) for a, b in zip(loop.accs, accs, strict=True)
+        ]
     else:
         out.append(lp.For(loop.sym, parts.start, parts.stop, middle, True))
     if clamps.highs:
@@ -245,13 +265,22 @@ def _clamps(loop: Loop) -> _Clamps:
     """max(i + r, c) and min(i + r, c) with r and c of sizes and other indices: inside, they are i + r."""
     found = _Clamps()
     for s in loop.body:
-        if not isinstance(s, lp.Let) or not isinstance(s.value, lp.Call) or s.value.op not in ("min", "max") or s.var.dtype is not I64:
+        if (
+            not isinstance(s, lp.Let)
+            or not isinstance(s.value, lp.Call)
+            or s.value.op not in ("min", "max")
+            or s.var.dtype is not I64
+        ):
             continue
         both = [_index(a) for a in s.value.args]
         if any(p is None or not all(isinstance(leaf, Sym) for leaf in p.leaves()) for p in both):
             continue
         steps = [p.coefficient(loop.sym) for p in both if p is not None]
-        moving = [p for p, c in zip(both, steps, strict=True) if p is not None and c == poly(1) and loop.sym not in (p - loop.sym).leaves()]
+        moving = [
+            p
+            for p, c in zip(both, steps, strict=True)
+            if p is not None and c == poly(1) and loop.sym not in (p - loop.sym).leaves()
+        ]
         still = [p for p in both if p is not None and loop.sym not in p.leaves()]
         if len(moving) != 1 or len(still) != 1:
             continue

@@ -10,8 +10,10 @@
 
     in_variables(stmts, wanted)      the statements with variables for the elements of those temporary arrays that are wanted and may be
 
-Right where the program knows nothing of an array but elements with numbers that are in it, and exchanges it only with others like it. A variable begins where all that knows the array is: rounds that are
-independent have one each, and so have rounds in order that write every element before they read it. Nothing beneath that place may be written by several threads or lanes.
+Right where the program knows nothing of an array but elements with numbers that are in it, and exchanges it only
+with others like it. A variable begins where all that knows the array is: rounds that are independent have one each,
+and so have rounds in order that write every element before they read it. Nothing beneath that place may be written
+by several threads or lanes.
 """
 
 from __future__ import annotations
@@ -85,7 +87,9 @@ def _known(stmts: lp.Stmts, wanted: Callable[[lp.Buffer], bool]) -> dict[lp.Buff
     while again:
         again = False
         for b in list(known):
-            if any(x not in known or (x.extents, x.dtype) != (b.extents, b.dtype) for s in found[b] for x in (s.first, s.second)):
+            if any(
+                x not in known or (x.extents, x.dtype) != (b.extents, b.dtype) for s in found[b] for x in (s.first, s.second)
+            ):
                 known.discard(b)
                 again = True
     return {b: found[b] for b in found if b in known}
@@ -94,7 +98,10 @@ def _known(stmts: lp.Stmts, wanted: Callable[[lp.Buffer], bool]) -> dict[lp.Buff
 def _number(x: lp.Load | lp.Store | lp.Update) -> Place | None:
     """The place of an element, if it is in the text and in the array."""
     place = tuple(p.const() for p in x.index)
-    inside = all(k is not None and n is not None and 0 <= k < n for k, n in zip(place, (p.const() for p in x.buffer.extents), strict=True))
+    inside = all(
+        k is not None and n is not None and 0 <= k < n
+        for k, n in zip(place, (p.const() for p in x.buffer.extents), strict=True)
+    )
     return tuple(k for k in place if k is not None) if inside else None
 
 
@@ -157,7 +164,9 @@ def _places(b: lp.Buffer) -> set[Place]:
 
 def _written_apart(s: lp.Stmt, b: lp.Buffer, apart: bool = False) -> bool:
     """The array is written in rounds that are independent of each other."""
-    if apart and ((isinstance(s, (lp.Store, lp.Update)) and s.buffer is b) or (isinstance(s, lp.Swap) and b in (s.first, s.second))):
+    if apart and (
+        (isinstance(s, (lp.Store, lp.Update)) and s.buffer is b) or (isinstance(s, lp.Swap) and b in (s.first, s.second))
+    ):
         return True
     apart = apart or isinstance(s, (lp.Chunks, lp.Accumulate)) or (isinstance(s, lp.For) and (s.parallel or s.vector > 0))
     return any(_written_apart(x, b, apart) for body in lp.bodies(s) for x in body)
@@ -168,7 +177,10 @@ class _Variables:
 
     def __init__(self, places: dict[lp.Buffer, lp.Stmts]) -> None:
         self.places = {b: id(where) for b, where in places.items()}
-        self.vars = {b: {place: fresh_like(f"{b.name}_{'_'.join(map(str, place))}", b.dtype) for place in sorted(_places(b))} for b in places}
+        self.vars = {
+            b: {place: fresh_like(f"{b.name}_{'_'.join(map(str, place))}", b.dtype) for place in sorted(_places(b))}
+            for b in places
+        }
         for b, made in self.vars.items():
             for place, var in made.items():
                 var.label = f"{b.shown}[{', '.join(map(str, place))}]"
@@ -183,7 +195,9 @@ class _Variables:
         writes = Counter(_number(s) for s in inside if isinstance(s, (lp.Store, lp.Update)) and s.buffer is b)
         direct = Counter(_number(s) for s in where if isinstance(s, lp.Store) and s.buffer is b)
         taken = any(isinstance(s, lp.Swap) and b in (s.first, s.second) and not self.is_copy(s, b) for s in inside)
-        return set() if taken else {place for place, times in direct.items() if place is not None and times == 1 == writes[place]}
+        return (
+            set() if taken else {place for place, times in direct.items() if place is not None and times == 1 == writes[place]}
+        )
 
     def is_copy(self, s: lp.Swap, source: lp.Buffer) -> bool:
         """Only the other array is read after an exchange."""
@@ -199,7 +213,11 @@ class _Variables:
                 del begin[b]
                 out += [lp.Declare(var, None) for place, var in self.vars[b].items() if place not in self.once[b]]
             inner = [id(body) for body in lp.bodies(s)]
-            own = {f.name: new for f in dataclasses.fields(s) if id(value := getattr(s, f.name)) not in inner and (new := replaced(value, self.expr)) is not value}
+            own = {
+                f.name: new
+                for f in dataclasses.fields(s)
+                if id(value := getattr(s, f.name)) not in inner and (new := replaced(value, self.expr)) is not value
+            }
             out += self.stmt(with_bodies(dataclasses.replace(s, **own) if own else s, self.stmts))
         return out
 
@@ -208,11 +226,19 @@ class _Variables:
             case lp.Store(b, _, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None
-                return [lp.Let(self.vars[b][place], value, instance=s.instance) if place in self.once[b] else lp.Assign(self.vars[b][place], value, instance=s.instance)]
+                return [
+                    lp.Let(self.vars[b][place], value, instance=s.instance)
+                    if place in self.once[b]
+                    else lp.Assign(self.vars[b][place], value, instance=s.instance)
+                ]
             case lp.Update(b, _, op, value) if b in self.vars:
                 place = _number(s)
                 assert place is not None
-                return [lp.Assign(self.vars[b][place], lp.Call(op, (lp.Use(self.vars[b][place]), value), b.dtype), instance=s.instance)]
+                return [
+                    lp.Assign(
+                        self.vars[b][place], lp.Call(op, (lp.Use(self.vars[b][place]), value), b.dtype), instance=s.instance
+                    )
+                ]
             case lp.Swap(a, b) if a in self.vars:
                 for source, target in ((b, a), (a, b)):
                     if self.is_copy(s, source):

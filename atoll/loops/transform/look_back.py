@@ -1,4 +1,5 @@
-"""Rounds that look back, several at a time: the sums of their rows share what earlier rounds made (strip-mining, fission of the rows, interchange and unroll-and-jam).
+"""Rounds that look back, several at a time: the sums of their rows share what earlier rounds made (strip-mining,
+fission of the rows, interchange and unroll-and-jam).
 
     for in order j:  D(j);  for i in top(j)..bottom(j):  s = sum over r in low(j)..high(j) of e(i, j, r);  stores at row i
 becomes, for blocks of rounds first..stop,
@@ -6,36 +7,32 @@ becomes, for blocks of rounds first..stop,
     pieces of the rows that all of them have, a tile of rows and columns at a time:
         the part of the sums that all columns of the tile have, in one loop;  then, column by column, the terms that are left and the stores
 
-    looking_back(loop, known)                        the loops over rows in a loop, and what is known of them
     rounds_together(found, sizes, nested, known)     the block, if for any two rounds of it
       * what a row of one round touches is not written by what a later round does before its rows are done, nor the other way round;
       * different rows have nothing to do with each other in any of the rounds;
       * what the shared part of a sum reads is not written by the rounds.
 
-All of it is proved from the indices (dependence.py). Every sum has its terms, in order where it must be in order: a sum from left to right whose first terms are left is refused. What rows read of
-their round in variables has an element for each round, kept before the rows are left for later.
+All of it is proved from the indices (dependence.py). Every sum has its terms, in order where it must be in order: a
+sum from left to right whose first terms are left is refused. What rows read of their round in variables has an
+element for each round, kept before the rows are left for later.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.dependence import Order, accesses, place, plain
-from atoll.loops.questions import loads, polys, told
+from atoll.loops.dependence import Order, accesses, place
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.expand import lane_array
-from atoll.loops.transform.jam import one_sum
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments
+from atoll.loops.transform.row_sums import LookingBack, Rows, step
 from atoll.loops.transform.split import block_end, first_of, over_blocks, whole_blocks
 from atoll.sizes import Atom, Poly, Sym, poly
-from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
 Known = tuple[Poly, ...]
-_PLAIN = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note, lp.Chunks, lp.Check)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +45,6 @@ class Sizes:
     share: int
 
 
-@dataclass(frozen=True, slots=True)
-class LookingBack:
-    """A loop in order, and those of its loops over rows whose sums may be shared; who takes fewer of them leaves the others as they are."""
-
-    loop: lp.For
-    rows: list[Rows]
-
-
-def looking_back(loop: lp.For, known: Known) -> LookingBack | Refused:
-    if loop.parallel or loop.vector or loop.unroll or loop.scan or not plain(loop.low) or not plain(loop.high):
-        return Refused("these are not rounds in order of a range that is seen")
-    rows = [r for s in loop.body if not isinstance(r := _rows(s, loop.sym, (*known, *told(loop))), Refused)]
-    if not rows:
-        return Refused("there are no rows of sums in it")
-    every = list(lp.walk(loop.body))
-    if not all(isinstance(s, _PLAIN) for s in every) or any(s.buffers for s in every if isinstance(s, lp.Chunks)):
-        return Refused("what it touches is not all in its indices")
-    return LookingBack(loop, rows)
-
-
 def rounds_together(found: LookingBack, sizes: Sizes, nested: bool, known: Known) -> Blocks | Refused:
     """The loop in blocks of rounds; `nested`: this is in a piece already, so no pieces are made."""
     kept = _kept(found.loop, found.rows)
@@ -77,80 +54,12 @@ def rounds_together(found: LookingBack, sizes: Sizes, nested: bool, known: Known
     return blocks.why_not() or blocks
 
 
-def step(p: Poly, sym: Sym) -> int | None:
-    """By how much it grows with an index; None when it is not a number, or too large."""
-    if sym not in p.leaves():
-        return 0
-    step = p.coefficient(sym)
-    by = None if step is None else step.const()
-    return by if by in (-1, 1) and sym not in (p - by * poly(sym)).leaves() else None
-
-
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """for i:  lets;  one sum;  stores. Rows are counted as the array does that is written: index = i + down."""
-
-    stmt: lp.Stmt
-    loop: lp.For
-    before: lp.Stmts
-    inner: lp.Accumulate
-    after: lp.Stmts
-    down: Poly
-    top: Poly
-    bottom: Poly
-    shift: Poly  # the index of the sum is counted from there, so that terms of different rounds have the same
-    low: Poly  # of the sum, so counted
-    high: Poly
-    across: bool = False  # rows are taken one after the other: neighbouring ones read neighbouring elements, which fill vectors
-
-
-def _rows(stmt: lp.Stmt, j: Sym, known: tuple[Poly, ...]) -> Rows | Refused:
-    loop, low, high = stmt, poly(0), poly(0)
-    if isinstance(stmt, lp.Chunks) and not stmt.accs and not stmt.buffers and len(stmt.body) == 1:
-        loop, high = stmt.body[0], stmt.extent
-        if not isinstance(loop, lp.For) or loop.low != poly(stmt.low) or loop.high != poly(stmt.high) or any({stmt.low, stmt.high} & p.leaves() for p in polys(loop.body)):
-            return Refused("its rows are not the rows of a piece")
-    elif isinstance(stmt, lp.For):
-        low, high = stmt.low, stmt.high
-    if not isinstance(loop, lp.For) or loop.vector or loop.unroll or loop.scan or loop.sym is j:
-        return Refused("it is no loop over rows")
-    parts = one_sum(loop)
-    if isinstance(parts, Refused) or len(parts.inner.accs) != 1 or parts.inner.accs[0].monoid not in MONOIDS:
-        return Refused("a row makes more than one sum, or by an operator that is not known")
-    before, inner, after, i = parts.before, parts.inner, parts.after, loop.sym
-    if inner.sym in (i, j):
-        return Refused("indices have the same name")
-    stores = [s for s in after if isinstance(s, (lp.Store, lp.Update))]
-    axes = [k for k, p in enumerate(stores[0].index) if i in p.leaves()] if stores else []
-    if len(axes) != 1 or any(isinstance(a, lp.VarAtom) for p in polys(loop.body) for a in p.leaves()):
-        return Refused("rows are not told by one index of what is written")
-    down = stores[0].index[axes[0]] - poly(i)
-    if i in down.leaves() or {i, inner.sym} & {a for p in known for a in p.leaves()}:
-        return Refused("rows are not counted alike in all rounds")
-    shift = _shift(inner, i, j)
-    found = Rows(stmt, loop, before, inner, after, down, low + down, high + down, shift, inner.low + shift, inner.high + shift)
-    ends = (found.top, found.bottom, found.low, found.high)
-    if not all(plain(p) and i not in p.leaves() and step(p, j) is not None for p in ends) or step(shift, j) is None or step(down, j) is None:
-        return Refused("the ends of rows or sums do not move one by one")
-    moving = step(found.low, j), step(found.high, j)
-    if 0 not in moving or (inner.exact and moving[0] != 0) or (any(moving) and not facts(known).proves(inner.high - inner.low)):
-        return Refused("the shared part of the sums is not seen")
-    return found
-
-
-def _shift(inner: lp.Accumulate, i: Sym, j: Sym) -> Poly:
-    """How far the elements of a sum move with the rounds."""
-    for load in loads(inner.body):
-        for p in load.index:
-            if inner.sym in p.leaves() and i in {a for q in load.index for a in q.leaves()} and step(p, inner.sym) == 1 and (by := step(p, j)):
-                return by * poly(j)
-    return poly(0)
-
-
 def _kept(loop: lp.For, rows: list[Rows]) -> dict[lp.Var, list[Rows]] | Refused:
     """What rows read of their round that other rounds have otherwise, and the rows that do."""
     every = list(lp.walk(loop.body))
-    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, (lp.Accumulate, lp.Chunks)) for a in s.accs}
+    made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {
+        a.var for s in every if isinstance(s, (lp.Accumulate, lp.Chunks)) for a in s.accs
+    }
     changed = made | {s.var for s in every if isinstance(s, (lp.Assign, lp.Add))}
     kept: dict[lp.Var, list[Rows]] = {}
     for r in rows:
@@ -168,7 +77,9 @@ def _kept(loop: lp.For, rows: list[Rows]) -> dict[lp.Var, list[Rows]] | Refused:
 class Blocks:
     """A loop that looks back, in blocks of rounds."""
 
-    def __init__(self, loop: lp.For, rows: list[Rows], sizes: Sizes, nested: bool, kept: dict[lp.Var, list[Rows]], known: Known) -> None:
+    def __init__(
+        self, loop: lp.For, rows: list[Rows], sizes: Sizes, nested: bool, kept: dict[lp.Var, list[Rows]], known: Known
+    ) -> None:
         self.loop, self.rows, self.sizes, self.nested, self.kept = loop, rows, sizes, nested, kept
         self.first, self.stop = Sym(f"{loop.sym.name}_first"), Sym(f"{loop.sym.name}_stop")
         self.known = (*known, poly(self.first) - loop.low, loop.high - poly(self.stop), poly(self.stop) - poly(self.first) - 1)
@@ -199,7 +110,9 @@ class Blocks:
             head = next((r for r in self.rows if r.stmt is stmt), None)
             if head is not None:
                 g = Sym("g")
-                others = self.order.touched(head.loop.body, {j: poly(b), head.loop.sym: poly(g) - head.down.subst({j: poly(b)})})
+                others = self.order.touched(
+                    head.loop.body, {j: poly(b), head.loop.sym: poly(g) - head.down.subst({j: poly(b)})}
+                )
                 where = self.heads(head, b, g)
             for more in where:
                 if not self.order.apart(mine, others, (*here, order, *more)):
@@ -214,7 +127,13 @@ class Blocks:
         for other in self.rows:
             theirs = self.order.touched(other.loop.body, {j: poly(b), other.loop.sym: poly(g) - other.down.subst({j: poly(b)})})
             both = (*here, *self.row(other, g))
-            orders = [(poly(h) - poly(g) - 1,), (poly(g) - poly(h) - 1,)] if other is rows else [(poly(a) - poly(b) - 1,)] if self.position(rows) < self.position(other) else []
+            orders = (
+                [(poly(h) - poly(g) - 1,), (poly(g) - poly(h) - 1,)]
+                if other is rows
+                else [(poly(a) - poly(b) - 1,)]
+                if self.position(rows) < self.position(other)
+                else []
+            )
             if not all(self.order.apart(mine, theirs, (*both, *order)) for order in orders):
                 return False
         return True
@@ -222,7 +141,10 @@ class Blocks:
     def shared(self, rows: Rows) -> bool:
         """What a row reads before the first of its columns is written is not one of them."""
         j, a, b, h, q = self.loop.sym, *(Sym(name) for name in "abhq")
-        written = [place(x, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}, True) for x in accesses(rows.loop.body)[0]]
+        written = [
+            place(x, {j: poly(a), rows.loop.sym: poly(h) - rows.down.subst({j: poly(a)})}, True)
+            for x in accesses(rows.loop.body)[0]
+        ]
         env: dict[Atom, Poly] = {j: poly(b), rows.loop.sym: poly(h) - rows.down.subst({j: poly(b)})}
         early = [place(x, env) for x in accesses(rows.before)[1]]
         env[rows.inner.sym] = poly(q) - rows.shift.subst({j: poly(b)})
@@ -246,7 +168,9 @@ class Blocks:
     def sum_ends(self, rows: Rows, first: Poly, last: Poly) -> tuple[Poly, Poly]:
         """The part of the sums that all rounds have."""
         j = self.loop.sym
-        return rows.low.subst({j: last if step(rows.low, j) == 1 else first}), rows.high.subst({j: last if step(rows.high, j) == -1 else first})
+        return rows.low.subst({j: last if step(rows.low, j) == 1 else first}), rows.high.subst(
+            {j: last if step(rows.high, j) == -1 else first}
+        )
 
     def row(self, rows: Rows, h: Sym) -> tuple[Poly, Poly]:
         top, bottom = self.region(rows, poly(self.first), poly(self.stop) - 1)
@@ -279,7 +203,9 @@ class Blocks:
             if rows is None:
                 rounds.append(stmt)
                 continue
-            rounds += [lp.Store(self.saved[v], (poly(j) - self.begin,), lp.Use(v)) for v, at in self.kept.items() if at[0] is rows]
+            rounds += [
+                lp.Store(self.saved[v], (poly(j) - self.begin,), lp.Use(v)) for v, at in self.kept.items() if at[0] is rows
+            ]
             rounds += self.head(rows)
         body: list[lp.Stmt] = [
             until,
@@ -316,13 +242,21 @@ class Blocks:
         h, rest = Sym(i.name), Sym(self.loop.sym.name)
         one: list[lp.Stmt] = []
         if rows.across:
-            body: list[lp.Stmt] = [lp.For(g, poly(0), groups, [lp.For(h, first, last, self.line(rows, column, poly(h)), True)], False)]
+            body: list[lp.Stmt] = [
+                lp.For(g, poly(0), groups, [lp.For(h, first, last, self.line(rows, column, poly(h)), True)], False)
+            ]
             h = Sym(i.name)
         else:
             t, full, start = Sym(f"{i.name}_by_{self.sizes.rows}"), self.whole("tiles"), self.whole(f"{rest.name}_start")
             acc = rows.inner.accs[0].var
             sums = lane_array(acc.name, acc.dtype, self.sizes.rounds * self.sizes.rows, "of several rounds")
-            tiles = lp.For(t, poly(0), poly(full.atom), [lp.For(g, poly(0), groups, self.tile(rows, column, first + self.sizes.rows * poly(t), sums), False)], False)
+            tiles = lp.For(
+                t,
+                poly(0),
+                poly(full.atom),
+                [lp.For(g, poly(0), groups, self.tile(rows, column, first + self.sizes.rows * poly(t), sums), False)],
+                False,
+            )
             body = [lp.Let(full, lp.Index(whole_blocks(last - first, self.sizes.rows))), lp.Alloc(sums), tiles, lp.Free(sums)]
             tiled = lp.Test("ge", first + self.sizes.rows * poly(full.atom) - poly(h) - 1)
             one.append(lp.Let(start, lp.Choose((tiled,), lp.Index(begin), lp.Index(self.begin))))
@@ -333,7 +267,17 @@ class Blocks:
         if self.nested:
             return [there, *body]
         terms = (rows.high - rows.low).subst({self.loop.sym: self.begin})
-        return [there, lp.Chunks(low, high, poly(count.atom), (self.sizes.together * (terms + 2 * self.sizes.share)) // self.sizes.share, body, align=self.sizes.rows)]
+        return [
+            there,
+            lp.Chunks(
+                low,
+                high,
+                poly(count.atom),
+                (self.sizes.together * (terms + 2 * self.sizes.share)) // self.sizes.share,
+                body,
+                align=self.sizes.rows,
+            ),
+        ]
 
     def whole(self, name: str) -> lp.Var:
         """A variable for a number of rounds or rows."""
@@ -343,7 +287,10 @@ class Blocks:
 
     def copier(self, rows: Rows, column: Poly, row: Poly) -> _Copy:
         j = self.loop.sym
-        return _Copy({j: column, rows.loop.sym: row - rows.down.subst({j: column})}, {v: lp.Load(b, (column - self.begin,)) for v, b in self.saved.items()})
+        return _Copy(
+            {j: column, rows.loop.sym: row - rows.down.subst({j: column})},
+            {v: lp.Load(b, (column - self.begin,)) for v, b in self.saved.items()},
+        )
 
     def tile(self, rows: Rows, first: Poly, row: Poly, sums: lp.Buffer) -> list[lp.Stmt]:
         """Some rows of the columns of a group: the shared parts of their sums, then one row after the other."""
@@ -351,7 +298,11 @@ class Blocks:
         line = Sym("line")
         kept: list[lp.Stmt] = [lp.Store(sums, (poly(k),), lp.Use(v)) for k, v in enumerate(made)]
         loaded: list[lp.Expr] = [lp.Load(sums, (self.sizes.rounds * poly(line) + k,)) for k in range(self.sizes.rounds)]
-        return [*shared, *kept, lp.For(line, poly(0), poly(self.sizes.rows), self.finished(rows, first, row + poly(line), loaded), False)]
+        return [
+            *shared,
+            *kept,
+            lp.For(line, poly(0), poly(self.sizes.rows), self.finished(rows, first, row + poly(line), loaded), False),
+        ]
 
     def line(self, rows: Rows, first: Poly, row: Poly) -> list[lp.Stmt]:
         """A row of the columns of a group."""

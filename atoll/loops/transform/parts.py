@@ -1,4 +1,5 @@
-"""Sums along the first axis of pieces made of parts of the rows, in memory of their own (privatisation and regrouping of a reduction).
+"""Sums along the first axis of pieces made of parts of the rows, in memory of their own (privatisation and regrouping
+of a reduction).
 
     pieces lo..hi of m:  ...  for in order r in 0..n:  for j in lo..hi:  c[j] += e(r, j)  ...
 becomes
@@ -7,8 +8,10 @@ becomes
 
     in_parts(whole, parts)
 
-Right where the loop over rows only adds, by an operator that may be regrouped (floats with the program's word, `Pass.regroups`), each to an array of its own and at places that are the same in every round, from nothing
-that the pieces make or write; the rest of the pieces is done as before. The number of parts is fixed, so the result does not depend on threads. Several sums of one loop have parts of the same rows.
+Right where the loop over rows only adds, by an operator that may be regrouped (floats with the program's word,
+`Pass.regroups`), each to an array of its own and at places that are the same in every round, from nothing that the
+pieces make or write; the rest of the pieces is done as before. The number of parts is fixed, so the result does not
+depend on threads. Several sums of one loop have parts of the same rows.
 """
 
 from __future__ import annotations
@@ -49,9 +52,14 @@ def in_parts(whole: lp.Chunks, count: int) -> InParts | Refused:
     part, copy = Sym("part"), Sym("part")
     bounds, first, last = part_of(rounds, count, poly(part))
     j = Sym(columns.sym.name)
-    adding = [lp.Update(own[s.buffer], (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s for s in Copier({columns.sym: poly(j)}).stmts(columns.body)]
+    adding = [
+        lp.Update(own[s.buffer], (poly(part), poly(j)), s.op, s.value, instance=s.instance) if isinstance(s, lp.Update) else s
+        for s in Copier({columns.sym: poly(j)}).stmts(columns.body)
+    ]
     zero = Sym(columns.sym.name)
-    cleared = [lp.Store(own[u.buffer], (poly(part), poly(zero)), neutral(str(monoid_of(u.op)), u.buffer.dtype)) for u in updates]
+    cleared = [
+        lp.Store(own[u.buffer], (poly(part), poly(zero)), neutral(str(monoid_of(u.op)), u.buffer.dtype)) for u in updates
+    ]
     body: list[lp.Stmt] = [
         *bounds,
         lp.For(zero, poly(0), whole.extent, [*cleared], True),
@@ -62,7 +70,10 @@ def in_parts(whole: lp.Chunks, count: int) -> InParts | Refused:
     together = [lp.Update(u.buffer, u.index, u.op, lp.Load(own[u.buffer], (poly(copy), poly(columns.sym)))) for u in updates]
     joined = lp.For(copy, poly(0), poly(count), [lp.For(columns.sym, columns.low, columns.high, [*together], True)], False)
     again = Copier({})
-    copies = [[x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))] for part in (whole.body[:place], whole.body[place + 1 :])]
+    copies = [
+        [x for s in part for x in ([s] if isinstance(s, (lp.Alloc, lp.Free)) else again.stmts([s]))]
+        for part in (whole.body[:place], whole.body[place + 1 :])
+    ]
     around = [*copies[0], joined, *copies[1]]
     rest = lp.Chunks(whole.low, whole.high, whole.extent, poly(4 * count), around, align=whole.align)
     countable = (lp.Test("ge", MOST_ROUNDS - rounds.high + rounds.low),) if is_wide(rounds.high - rounds.low) else ()
@@ -72,7 +83,9 @@ def in_parts(whole: lp.Chunks, count: int) -> InParts | Refused:
 def _own(target: lp.Buffer, count: int, extent: Poly) -> lp.Buffer:
     """What the parts add up, a row for each."""
     name = fresh_like(f"{target.name}_parts", target.dtype).name  # several sums may be made in one buffer
-    return lp.Buffer(name, target.dtype, (poly(count), extent), "temp", "sums of parts of the rows", target.span).called(target.shown)
+    return lp.Buffer(name, target.dtype, (poly(count), extent), "temp", "sums of parts of the rows", target.span).called(
+        target.shown
+    )
 
 
 def _updates(rounds: lp.For, pieces: lp.Chunks) -> list[lp.Update]:
@@ -80,7 +93,11 @@ def _updates(rounds: lp.For, pieces: lp.Chunks) -> list[lp.Update]:
     if len(rounds.body) != 1 or not isinstance(rounds.body[0], lp.For):
         return []
     columns = rounds.body[0]
-    if not columns.parallel or (columns.low, columns.high) != (poly(pieces.low), poly(pieces.high)) or not copyable(columns.body):
+    if (
+        not columns.parallel
+        or (columns.low, columns.high) != (poly(pieces.low), poly(pieces.high))
+        or not copyable(columns.body)
+    ):
         return []
     if not all(isinstance(s, (lp.Let, lp.Update)) for s in columns.body):
         return []
@@ -95,11 +112,17 @@ def _updates(rounds: lp.For, pieces: lp.Chunks) -> list[lp.Update]:
         return []
     if any(x.buffer in written for x in loads(columns.body)) or not variables.isdisjoint(lp.used_vars([rounds])):
         return []
-    if not inside.isdisjoint(rounds.low.leaves() | rounds.high.leaves()) or any(not inside.isdisjoint({pieces.low, pieces.high} & p.leaves()) for x in loads(columns.body) for p in x.index):
+    if not inside.isdisjoint(rounds.low.leaves() | rounds.high.leaves()) or any(
+        not inside.isdisjoint({pieces.low, pieces.high} & p.leaves()) for x in loads(columns.body) for p in x.index
+    ):
         return []
     return updates
 
 
 def _adds(u: lp.Update, rounds: lp.For) -> bool:
     """By an operator that may be regrouped, at a place that is the same in every round."""
-    return monoid_of(u.op) is not None and not u.buffer.dtype.is_complex and rounds.sym not in {a for p in u.index for a in p.leaves()}
+    return (
+        monoid_of(u.op) is not None
+        and not u.buffer.dtype.is_complex
+        and rounds.sym not in {a for p in u.index for a in p.leaves()}
+    )

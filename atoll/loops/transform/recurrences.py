@@ -1,4 +1,5 @@
-"""Rounds that are recurrences of their own side by side, a lane for each (an outer loop in vectors, by scalar and array expansion).
+"""Rounds that are recurrences of their own side by side, a lane for each (an outer loop in vectors, by scalar and
+array expansion).
 
     for i:  p[0] = a[i];  for in order j:  p[j + 1] = 1 / (p[j] + b[i, j]);  for j:  y[i, j] = p[j]
 becomes, for some neighbouring i at a time,
@@ -7,9 +8,11 @@ becomes, for some neighbouring i at a time,
     recurrences(loop, everywhere)                    straight statements, and loops over them, some in order; `everywhere`: how often the program mentions arrays
     in_every_lane(found, lanes, along, limits)       the rounds in lanes, then those that are left; or by stretches of a row
 
-Right where rounds are independent but for sums of what they add, and the ranges of loops inside are the same in all of them: every round does what it did in the order it did it. What a round has for itself
-gets an axis for the lanes: arrays that it writes at places it shares with others, of which nobody knows outside of the loop, their last one; variables a small array where a later loop reads them. A sum keeps
-what the lanes add and then adds it in their order: the same additions as before.
+Right where rounds are independent but for sums of what they add, and the ranges of loops inside are the same in all
+of them: every round does what it did in the order it did it. What a round has for itself gets an axis for the
+lanes: arrays that it writes at places it shares with others, of which nobody knows outside of the loop, their last
+one; variables a small array where a later loop reads them. A sum keeps what the lanes add and then adds it in their
+order: the same additions as before.
 """
 
 from __future__ import annotations
@@ -71,7 +74,9 @@ def _are_recurrences(loop: lp.For | lp.Accumulate, inner: list[lp.For]) -> bool:
         return False
     if not all(isinstance(s, (*STRAIGHT, lp.Add, lp.If, lp.For, lp.Alloc, lp.Free, lp.Note)) for s in body):
         return False
-    if not all(isinstance(x, STRAIGHT) for s in inner for x in s.body) or not copyable([s for s in body if not isinstance(s, (lp.Alloc, lp.Free))]):
+    if not all(isinstance(x, STRAIGHT) for s in inner for x in s.body) or not copyable(
+        [s for s in body if not isinstance(s, (lp.Alloc, lp.Free))]
+    ):
         return False
     if not all(isinstance(x, (*STRAIGHT, lp.If)) for s in body if isinstance(s, lp.If) for x in lp.walk([s])):
         return False
@@ -121,7 +126,9 @@ class _Lanes:
 
     def row_of_lanes(self, buffer: lp.Buffer) -> lp.Buffer:
         name = fresh_like(buffer.name, buffer.dtype).name
-        wide = lp.Buffer(name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span).called(buffer.shown)
+        wide = lp.Buffer(
+            name, buffer.dtype, (*buffer.extents, poly(self.lanes)), "temp", "a row for every lane", buffer.span
+        ).called(buffer.shown)
         wide.private = buffer.private
         return wide
 
@@ -142,7 +149,11 @@ class _Lanes:
         begin, end = [lp.Alloc(b) for b in self.wide.values()], [lp.Free(b) for b in self.wide.values()]
         if isinstance(loop, lp.Accumulate):
             return [known, *begin, summed_in_blocks(loop, self.lanes, self.block, work, full), *end]
-        return [known, lp.If((lp.Test("ge", full - 1),), [*begin, lp.For(self.block, poly(0), full, work, True), *end]), left_over(loop, self.lanes, full)]
+        return [
+            known,
+            lp.If((lp.Test("ge", full - 1),), [*begin, lp.For(self.block, poly(0), full, work, True), *end]),
+            left_over(loop, self.lanes, full),
+        ]
 
     def work(self) -> list[lp.Stmt]:
         """What a block does."""
@@ -164,7 +175,19 @@ class _Lanes:
     def added(self) -> list[lp.Stmt]:
         """What the lanes add, in their order."""
         lane = Sym("lane")
-        return [lp.For(lane, poly(0), poly(self.lanes), [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.loop.body if isinstance(s, lp.Add)], False)]
+        return [
+            lp.For(
+                lane,
+                poly(0),
+                poly(self.lanes),
+                [
+                    lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),)))
+                    for s in self.loop.body
+                    if isinstance(s, lp.Add)
+                ],
+                False,
+            )
+        ]
 
     def groups(self) -> list[lp.For | list[lp.Stmt]]:
         """Loops, and the statements between them."""
@@ -196,13 +219,17 @@ class _Lanes:
         copier = _Lane({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane}, self.wide, self.terms, poly(lane))
         body = in_lanes(stmts, copier, self.across, poly(lane))
         calls = any(slow(s.value) for s in lp.walk(stmts) if isinstance(s, (*STRAIGHT, lp.Add)))
-        return lp.For(lane, poly(0), self.count, body, True, vector=self.lanes if calls else 0)  # else C compilers write them out, and call scalar functions
+        return lp.For(
+            lane, poly(0), self.count, body, True, vector=self.lanes if calls else 0
+        )  # else C compilers write them out, and call scalar functions
 
 
 class _Lane(Copier):
     """A copy for one lane: arrays of the round have an element for each of them."""
 
-    def __init__(self, env: Mapping[Atom, Poly], wide: dict[lp.Buffer, lp.Buffer], terms: dict[int, lp.Buffer], lane: Poly) -> None:
+    def __init__(
+        self, env: Mapping[Atom, Poly], wide: dict[lp.Buffer, lp.Buffer], terms: dict[int, lp.Buffer], lane: Poly
+    ) -> None:
         super().__init__(env)
         self.wide, self.terms, self.lane = wide, terms, lane
 

@@ -8,8 +8,10 @@ becomes, for stretches of neighbouring i,
     with_sums(loop)                                  a loop of sums, loops and straight code between them, in which sums and loops run as far in every round
     side_by_side(found, lanes, summed, known)        its stretches; then the rounds that do not fill one, as before
 
-Right where rounds are independent, nothing in them fails, and how far the loops inside run is the same in all of them: each round does what it did in its order, and what it hands on from one part to the next has
-an element for every lane (expand.py). Sums may stand in sums. A sum of floats that may be made in any order takes `summed` rounds at a time and adds those up; one that must go from left to right does.
+Right where rounds are independent, nothing in them fails, and how far the loops inside run is the same in all of
+them: each round does what it did in its order, and what it hands on from one part to the next has an element for
+every lane (expand.py). Sums may stand in sums. A sum of floats that may be made in any order takes `summed` rounds
+at a time and adds those up; one that must go from left to right does.
 """
 
 from __future__ import annotations
@@ -45,7 +47,11 @@ def with_sums(loop: lp.For) -> WithSums | Refused:
     alike = _alike(loop)
     if alike is None:
         return Refused("a loop inside has another range in every round")
-    return WithSums(loop, alike, sums) if _may_be(loop) else Refused("a round does more than sums, loops and straight code between them")
+    return (
+        WithSums(loop, alike, sums)
+        if _may_be(loop)
+        else Refused("a round does more than sums, loops and straight code between them")
+    )
 
 
 def side_by_side(found: WithSums, lanes: int, summed: int, known: Known = ()) -> lp.Stmts:
@@ -57,7 +63,11 @@ def _alike(loop: lp.For) -> list[lp.Let] | None:
     """The values that say how far loops inside run, which have to be the same in all rounds; None where they are not."""
     every = list(lp.walk(loop.body))
     made = {s.var: s for s in every if isinstance(s, lp.Let)}
-    others = {loop.sym} | {s.var.atom for s in every if isinstance(s, lp.Declare)} | {a.var.atom for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
+    others = (
+        {loop.sym}
+        | {s.var.atom for s in every if isinstance(s, lp.Declare)}
+        | {a.var.atom for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
+    )
     written = changed(loop.body)[1]
     wanted: dict[lp.Var, lp.Let] = {}
     ends = [p for s in every if isinstance(s, (lp.For, lp.Accumulate)) for p in (s.low, s.high)]
@@ -75,14 +85,24 @@ def _alike(loop: lp.For) -> list[lp.Let] | None:
 
 def _may_be(loop: lp.For) -> bool:
     """Rounds hand each other nothing, and a stretch can be made of all that is in them: sums, loops and straight code between them."""
-    if not copyable(loop.body) or may_fail(loop.body) or any(loop.sym not in {a for p in s.index for a in p.leaves()} for s in lp.walk(loop.body) if isinstance(s, (lp.Store, lp.Update))):
+    if (
+        not copyable(loop.body)
+        or may_fail(loop.body)
+        or any(
+            loop.sym not in {a for p in s.index for a in p.leaves()}
+            for s in lp.walk(loop.body)
+            if isinstance(s, (lp.Store, lp.Update))
+        )
+    ):
         return False
     for s in lp.walk(loop.body):
         if isinstance(s, lp.For) and (s.vector or s.unroll or s.scan):
             return False
         if isinstance(s, lp.If) and not straight([s]):
             return False
-    return all(isinstance(s, (lp.Let, lp.Accumulate, lp.For)) or straight([s]) for s in loop.body) and any(isinstance(s, lp.Accumulate) for s in loop.body)
+    return all(isinstance(s, (lp.Let, lp.Accumulate, lp.For)) or straight([s]) for s in loop.body) and any(
+        isinstance(s, lp.Accumulate) for s in loop.body
+    )
 
 
 class _Stretch:
@@ -111,7 +131,13 @@ class _Stretch:
             if isinstance(s, (lp.For, lp.Accumulate)) or (isinstance(s, lp.Let) and s.var in self.alike):
                 out += self.each(run)
                 run = []
-                out += self.inner(s) if isinstance(s, lp.For) else self.sum(s) if isinstance(s, lp.Accumulate) else self.shared.stmts([s])
+                out += (
+                    self.inner(s)
+                    if isinstance(s, lp.For)
+                    else self.sum(s)
+                    if isinstance(s, lp.Accumulate)
+                    else self.shared.stmts([s])
+                )
             else:
                 run.append(s)
         out += self.each(run)
@@ -145,11 +171,18 @@ class _Stretch:
         number = Sym(f"{inner.sym.name}_block")
         parts = {a.var: self.local(f"{a.var.name}_part", a.var) for a in inner.accs}
         until, end = block_end(f"{inner.sym.name}_end", low + self.summed * poly(number), self.summed, high)
-        body: list[lp.Stmt] = [until, self.begun(inner, parts), self.rounds(inner, low + self.summed * poly(number), end, parts), self.added(inner, parts, totals)]
+        body: list[lp.Stmt] = [
+            until,
+            self.begun(inner, parts),
+            self.rounds(inner, low + self.summed * poly(number), end, parts),
+            self.added(inner, parts, totals),
+        ]
         ranged = lp.Accumulate(inner.sym, low, high, (), ())
         if not straight(inner.body):
             return [start, over_blocks(ranged, self.summed, number, body)]
-        until, stop = block_end(f"{inner.sym.name}_end", low, self.summed, high)  # the first block is all of most sums, and is the total
+        until, stop = block_end(
+            f"{inner.sym.name}_end", low, self.summed, high
+        )  # the first block is all of most sums, and is the total
         return [start, until, self.rounds(inner, low, stop, totals), over_blocks(ranged, self.summed, number, body, first=1)]
 
     def short(self, length: Poly) -> bool:
@@ -162,7 +195,13 @@ class _Stretch:
 
     def added(self, inner: lp.Accumulate, parts: dict[lp.Var, lp.Buffer], totals: dict[lp.Var, lp.Buffer]) -> lp.For:
         lane = Sym("lane")
-        return self.lane_loop(lane, [lp.Update(totals[a.var], (poly(lane),), MONOIDS[a.monoid][0], lp.Load(parts[a.var], (poly(lane),))) for a in inner.accs])
+        return self.lane_loop(
+            lane,
+            [
+                lp.Update(totals[a.var], (poly(lane),), MONOIDS[a.monoid][0], lp.Load(parts[a.var], (poly(lane),)))
+                for a in inner.accs
+            ],
+        )
 
     def rounds(self, inner: lp.Accumulate, low: Poly, high: Poly, sums: dict[lp.Var, lp.Buffer]) -> lp.Stmt:
         self.totals.update(sums)
@@ -172,7 +211,10 @@ class _Stretch:
 def _made_in(body: lp.Stmts) -> list[lp.Var]:
     """The variables of a block, sums too, but not those of the loops in it."""
     here = [s for s in body if not isinstance(s, (lp.For, lp.Accumulate))]
-    return [*(s.var for s in lp.walk(here) if isinstance(s, (lp.Let, lp.Declare))), *(a.var for s in body if isinstance(s, lp.Accumulate) for a in s.accs)]
+    return [
+        *(s.var for s in lp.walk(here) if isinstance(s, (lp.Let, lp.Declare))),
+        *(a.var for s in body if isinstance(s, lp.Accumulate) for a in s.accs),
+    ]
 
 
 def _handed_on(body: lp.Stmts, alike: set[lp.Var]) -> set[lp.Var]:

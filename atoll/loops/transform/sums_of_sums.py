@@ -9,8 +9,9 @@ becomes
 
     sums_of_sums(found, some)      of additions that jam.py has found to go to one element for every j
 
-Right where the operator is addition, of floats with the program's word (`Pass.regroups`); near and far are memory that nobody else knows, as long as the inner range, which is the same in every round. Who asks has
-seen that there are columns: else there is no memory of that size.
+Right where the operator is addition, of floats with the program's word (`Pass.regroups`); near and far are memory
+that nobody else knows, as long as the inner range, which is the same in every round. Who asks has seen that there
+are columns: else there is no memory of that size.
 """
 
 from __future__ import annotations
@@ -61,7 +62,11 @@ class _Blocks:
 
     def partial(self, target: lp.Buffer) -> lp.Buffer:
         name = fresh_like(f"{target.name}_part", target.dtype).name
-        self.own.append(lp.Buffer(name, target.dtype, (self.inner.high - self.inner.low,), "temp", "sums of some rounds", target.span).called(target.shown))
+        self.own.append(
+            lp.Buffer(
+                name, target.dtype, (self.inner.high - self.inner.low,), "temp", "sums of some rounds", target.span
+            ).called(target.shown)
+        )
         return self.own[-1]
 
     def each(self, make: Callable[[lp.Update, Poly], lp.Stmt]) -> lp.For:
@@ -71,7 +76,9 @@ class _Blocks:
     def add(self, u: lp.Update, at: Poly, value: lp.Expr, into: dict[lp.Buffer, lp.Buffer] | None) -> lp.Update:
         if into is None:
             return lp.Update(u.buffer, Copier({self.inner.sym: at}).index(u.index), "add", value)
-        return lp.Update(into[u.buffer], (at - self.inner.low,), "add", value, instance=u.instance if value is u.value else None)
+        return lp.Update(
+            into[u.buffer], (at - self.inner.low,), "add", value, instance=u.instance if value is u.value else None
+        )
 
     def rounds(self, low: Poly, high: Poly, into: dict[lp.Buffer, lp.Buffer] | None) -> lp.For:
         r, j = Sym(self.loop.sym.name), Sym(self.inner.sym.name)

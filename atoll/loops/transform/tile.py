@@ -6,8 +6,9 @@ becomes
 
     tiled(outer, inner, long, short)
 
-Right where the rounds of both are independent, values before the inner loop are made again in every tile of their round, and the inner loop has the same range in all of them. It is made only
-where there are columns: else the first block of them would begin before the range.
+Right where the rounds of both are independent, values before the inner loop are made again in every tile of their
+round, and the inner loop has the same range in all of them. It is made only where there are columns: else the first
+block of them would begin before the range.
 """
 
 from __future__ import annotations
@@ -23,7 +24,12 @@ def tiled(outer: lp.For, inner: lp.For, long: int, short: int) -> Made:
     """For ranges of columns that are not empty; who asks tests it."""
     if not (outer.parallel and inner.parallel) or outer.vector or outer.unroll or inner.vector or inner.unroll:
         return Refused("their rounds are not independent, or scheduled as they stand")
-    if not outer.body or outer.body[-1] is not inner or not all(isinstance(s, lp.Let) for s in outer.body[:-1]) or not copyable(outer.body):
+    if (
+        not outer.body
+        or outer.body[-1] is not inner
+        or not all(isinstance(s, lp.Let) for s in outer.body[:-1])
+        or not copyable(outer.body)
+    ):
         return Refused("there is more in the outer loop than values and the inner one")
     made = {s.var for s in outer.body[:-1] if isinstance(s, lp.Let)}
     if outer.sym in inner.low.leaves() | inner.high.leaves() or not made.isdisjoint(lp.used_vars((inner.low, inner.high))):

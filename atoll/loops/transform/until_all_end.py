@@ -1,4 +1,5 @@
-"""Loops of independent rounds that each end when they like, side by side: a round that has ended stays as it is (predication of a loop, scalar expansion).
+"""Loops of independent rounds that each end when they like, side by side: a round that has ended stays as it is
+(predication of a loop, scalar expansion).
 
     for j:  x = f(j);  forever:  break unless x <= 4;  x = g(x, c[j]);   y[j] = x
 becomes, for some neighbouring j at a time,
@@ -10,8 +11,9 @@ becomes, for some neighbouring j at a time,
     ending(loop, known)                          the parts of such a loop
     until_all_end(found, lanes, steps, known)    its rounds in lanes; those that do not fill them run as before
 
-Right where rounds are independent but for what they add, which is kept for every lane and added in their order. A step is computed once more for nothing, so nothing in it may fail, what it reads must be
-seen to be there (predicate.py), and it reads nothing that rounds store.
+Right where rounds are independent but for what they add, which is kept for every lane and added in their order. A
+step is computed once more for nothing, so nothing in it may fail, what it reads must be seen to be there
+(predicate.py), and it reads nothing that rounds store.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ def ending(loop: lp.For | lp.Accumulate, known: Known) -> Ending | Refused:
         return Refused("it is no loop of independent rounds that each end once")
     before, (endless, *after) = loop.body[: where[0]], loop.body[where[0] :]
     assert isinstance(endless, lp.Forever)
-    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(isinstance(s, (*_STRAIGHT, lp.Store if isinstance(loop, lp.For) else lp.Add)) for s in after):
+    if not all(isinstance(s, _STRAIGHT) for s in before) or not all(
+        isinstance(s, (*_STRAIGHT, lp.Store if isinstance(loop, lp.For) else lp.Add)) for s in after
+    ):
         return Refused("a round does more than compute, end and store")
     breaks = [s for s in endless.body if isinstance(s, lp.BreakUnless)]
     if not breaks or not all(isinstance(s, (*_STRAIGHT, lp.BreakUnless)) for s in endless.body):
@@ -59,7 +63,12 @@ class Ending:
         self.loop, self.before, self.step, self.after = loop, before, step, after
         self.local = {s.var for s in step if isinstance(s, (lp.Let, lp.Declare))}  # of a step
         made = {s.var for s in before if isinstance(s, (lp.Let, lp.Declare))}
-        self.outer = {s.var for s in (*before, *step, *after) if isinstance(s, lp.Assign)} - made - self.local - {s.var for s in after if isinstance(s, (lp.Let, lp.Declare))}
+        self.outer = (
+            {s.var for s in (*before, *step, *after) if isinstance(s, lp.Assign)}
+            - made
+            - self.local
+            - {s.var for s in after if isinstance(s, (lp.Let, lp.Declare))}
+        )
         read = {*lp.used_vars(step), *lp.used_vars(after)} | {s.var for s in step if isinstance(s, lp.Assign)}
         self.kept = [s.var for s in before if isinstance(s, (lp.Let, lp.Declare)) and s.var in read]
 
@@ -74,7 +83,9 @@ class Ending:
         if self.outer or not self.kept or not copyable([*self.before, *steps, *self.after]):
             return Refused("rounds change a variable that they share, or cannot be copied")
         sums = {s.var for s in self.after if isinstance(s, lp.Add)}
-        if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])):
+        if any(v.dtype.is_complex for v in (*self.kept, *self.local, *sums)) or not sums.isdisjoint(
+            lp.used_vars([s.value if isinstance(s, lp.Add) else s for s in self.after])
+        ):
             return Refused("a round reads what it adds to, or has complex numbers")
         stored = {s.buffer for s in self.after if isinstance(s, lp.Store)}
         if any(x.buffer in stored for x in loads(self.step)):
@@ -86,7 +97,15 @@ class _Lanes:
     """The rounds of such a loop in lanes."""
 
     def __init__(self, found: Ending, lanes: int, steps: int) -> None:
-        self.loop, self.before, self.step, self.after, self.kept, self.lanes, self.steps = found.loop, found.before, found.step, found.after, found.kept, lanes, steps
+        self.loop, self.before, self.step, self.after, self.kept, self.lanes, self.steps = (
+            found.loop,
+            found.before,
+            found.step,
+            found.after,
+            found.kept,
+            lanes,
+            steps,
+        )
 
     def loops(self, known: Known) -> lp.Stmts:
         loop = self.loop
@@ -97,11 +116,19 @@ class _Lanes:
         arrays = [*self.across.values(), self.going, *self.terms.values()]
         left, round_, lane = fresh_like("left", I64), Sym("again"), Sym("lane")
         left.small = True
-        some = lp.Accumulate(lane, poly(0), poly(self.lanes), [lp.Add(left, "add", lp.Load(self.going, (poly(lane),)))], [lp.Acc(left, "add")])
+        some = lp.Accumulate(
+            lane, poly(0), poly(self.lanes), [lp.Add(left, "add", lp.Load(self.going, (poly(lane),)))], [lp.Acc(left, "add")]
+        )
         work: list[lp.Stmt] = [
             *(lp.Alloc(b) for b in arrays),
             self.each(self.first),
-            lp.Forever([some, lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)), lp.For(round_, poly(0), poly(self.steps), [self.each(self.again)], False)]),
+            lp.Forever(
+                [
+                    some,
+                    lp.BreakUnless((lp.Test("ge", poly(left.atom) - 1),)),
+                    lp.For(round_, poly(0), poly(self.steps), [self.each(self.again)], False),
+                ]
+            ),
             self.each(self.last),
             *self.added(),
             *(lp.Free(b) for b in arrays),
@@ -113,7 +140,9 @@ class _Lanes:
     def added(self) -> list[lp.Stmt]:
         """What the lanes add, in their order."""
         lane = Sym("lane")
-        adds: list[lp.Stmt] = [lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)]
+        adds: list[lp.Stmt] = [
+            lp.Add(s.var, s.monoid, lp.Load(self.terms[id(s)], (poly(lane),))) for s in self.after if isinstance(s, lp.Add)
+        ]
         return [lp.For(lane, poly(0), poly(self.lanes), adds, False)] if adds else []
 
     def each(self, part: Callable[[Copier, Poly], list[lp.Stmt]]) -> lp.For:
@@ -121,7 +150,9 @@ class _Lanes:
         copier = Copier({self.loop.sym: first_of(self.loop, self.lanes, self.block) + lane})
         body = part(copier, poly(lane))
         waits = any(slow(s.value) for s in body if isinstance(s, (*_STRAIGHT, lp.Store)))
-        return lp.For(lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0)  # else C compilers write them out, and call scalar functions
+        return lp.For(
+            lane, poly(0), poly(self.lanes), body, True, vector=self.lanes if waits else 0
+        )  # else C compilers write them out, and call scalar functions
 
     def first(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
         body = copier.stmts(self.before)
@@ -140,7 +171,10 @@ class _Lanes:
         steps, go = masked(self.step, go, copier, changed)
         body += steps
         body += [lp.Store(b, (lane,), lp.Use(copier.vars[v])) for v, b in self.across.items() if v in changed]
-        return [*body, lp.Store(self.going, (lane,), lp.Choose((lp.Test("true", None, go),), lp.Const(1, I64), lp.Const(0, I64)))]
+        return [
+            *body,
+            lp.Store(self.going, (lane,), lp.Choose((lp.Test("true", None, go),), lp.Const(1, I64), lp.Const(0, I64))),
+        ]
 
     def last(self, copier: Copier, lane: Poly) -> list[lp.Stmt]:
         used = set(lp.used_vars(self.after))

@@ -1,4 +1,5 @@
-"""Rounds of an elimination, several at a time: what they all update is updated once, behind them (strip-mining, fission of the update, interchange and scalar replacement).
+"""Rounds of an elimination, several at a time: what they all update is updated once, behind them (strip-mining,
+fission of the update, interchange and scalar replacement).
 
     for in order p:  D(p);  for i in top(p)..bottom:  for j in left(p)..end:  a[i, j] = e(p, i, j)
 becomes, for blocks of rounds p, p + 1, ..., p + last,
@@ -52,7 +53,15 @@ class Update:
 
 
 def update_behind(loop: lp.For) -> Update | Refused:
-    if loop.parallel or loop.vector or loop.unroll or loop.scan or not loop.body or not copyable(loop.body) or may_fail(loop.body):
+    if (
+        loop.parallel
+        or loop.vector
+        or loop.unroll
+        or loop.scan
+        or not loop.body
+        or not copyable(loop.body)
+        or may_fail(loop.body)
+    ):
         return Refused("these are not rounds in order that can be copied")
     after = len(loop.body)
     while after and isinstance(loop.body[after - 1], lp.Assign):
@@ -62,9 +71,13 @@ def update_behind(loop: lp.For) -> Update | Refused:
     store = columns.body[-1] if isinstance(columns, lp.For) and columns.body else None
     if not isinstance(rows, lp.For) or not isinstance(columns, lp.For) or not isinstance(store, lp.Store):
         return Refused("a round does not end with rows of columns")
-    if any(x.vector or x.unroll or x.scan for x in (rows, columns)) or not all(isinstance(s, lp.Let) for s in (*rows.body[:-1], *columns.body[:-1])):
+    if any(x.vector or x.unroll or x.scan for x in (rows, columns)) or not all(
+        isinstance(s, lp.Let) for s in (*rows.body[:-1], *columns.body[:-1])
+    ):
         return Refused("a round does more than update a region")
-    if any(x.buffer is store.buffer for x in loads(behind)) or not {s.var for s in behind if isinstance(s, lp.Assign)}.isdisjoint(lp.used_vars([rows])):
+    if any(x.buffer is store.buffer for x in loads(behind)) or not {
+        s.var for s in behind if isinstance(s, lp.Assign)
+    }.isdisjoint(lp.used_vars([rows])):
         return Refused("what stands behind the update reads it")
     return Update(loop, [*loop.body[: after - 1], *behind], rows, columns, store)
 
@@ -125,7 +138,13 @@ def _region(parts: Update, together: int, known: Known) -> _Region | Refused:
 
 class _Blocks:
     def __init__(self, parts: Update, region: _Region, together: int, least: int) -> None:
-        self.loop, self.before, self.rows, self.columns, self.store = parts.loop, parts.before, parts.rows, parts.columns, parts.store
+        self.loop, self.before, self.rows, self.columns, self.store = (
+            parts.loop,
+            parts.before,
+            parts.rows,
+            parts.columns,
+            parts.store,
+        )
         self.region, self.known, self.together, self.least = region, region.known, together, least
         self.written, self.read = accesses(self.before)
         self.updated, every = accesses([self.rows])
@@ -146,7 +165,9 @@ class _Blocks:
         if any(x.buffer in changed for x in loads([self.rows])) or len(self.updated) != 1:
             return False
         every = list(lp.walk(self.loop.body))
-        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs}
+        made = {s.var for s in every if isinstance(s, (lp.Let, lp.Declare))} | {
+            a.var for s in every if isinstance(s, lp.Accumulate) for a in s.accs
+        }
         outer = {s.var for s in every if isinstance(s, (lp.Assign, lp.Add))} - made
         return outer.isdisjoint(lp.used_vars([self.rows]))
 
@@ -159,7 +180,10 @@ class _Blocks:
             if touched is None:
                 return False
             ctx = facts((*self.known, *touched.known))
-            bounds = ((touched.index[self.region.row], self.region.first_row), (touched.index[self.region.column], self.region.first_column))
+            bounds = (
+                (touched.index[self.region.row], self.region.first_row),
+                (touched.index[self.region.column], self.region.first_column),
+            )
             if not any(plain(index) and ctx.proves(first - index - 1) for index, first in bounds):
                 return False
         return True
@@ -224,13 +248,26 @@ class _Blocks:
         value = fresh_like(self.store.buffer.name, self.store.buffer.dtype)
         cells.append(lp.Declare(value, lp.Load(self.store.buffer, tuple(place))))
         for copier in copiers:
-            env: dict[Atom, Poly] = {**copier.env, self.rows.sym: poly(here) - copier.poly(self.region.down), self.columns.sym: poly(there) - copier.poly(self.region.right)}
+            env: dict[Atom, Poly] = {
+                **copier.env,
+                self.rows.sym: poly(here) - copier.poly(self.region.down),
+                self.columns.sym: poly(there) - copier.poly(self.region.right),
+            }
             mine = _Round(env, self.store, copier.vars, value)
             row += mine.stmts(self.rows.body[:-1])
             cells += mine.stmts(self.columns.body[:-1])
-            cells.append(lp.Assign(value, mine.expr(self.store.value), instance=self.store.instance and self.store.instance.subst(mine.env)))
+            cells.append(
+                lp.Assign(
+                    value, mine.expr(self.store.value), instance=self.store.instance and self.store.instance.subst(mine.env)
+                )
+            )
         kept: dict[lp.Load, lp.Var] = {}
-        cells = [replace(s, value=self.once(s.value, here, there, start, kept)) if isinstance(s, (lp.Declare, lp.Let, lp.Assign)) and s.value is not None else s for s in cells]
+        cells = [
+            replace(s, value=self.once(s.value, here, there, start, kept))
+            if isinstance(s, (lp.Declare, lp.Let, lp.Assign)) and s.value is not None
+            else s
+            for s in cells
+        ]
         row += [lp.Let(var, load) for load, var in kept.items()]
         cells.append(lp.Store(self.store.buffer, tuple(place), lp.Use(value)))
         end = self.region.end.subst({self.region.here: poly(here), **start})
@@ -245,7 +282,13 @@ class _Blocks:
             return lp.Cast(self.once(e.arg, here, there, start, kept), e.dtype, e.origin)
         if not isinstance(e, lp.Load) or any(there in p.leaves() or not plain(p) for p in e.index):
             return e
-        ctx = facts((*(q.subst(start) for q in self.known), poly(here) - self.region.first_row.subst(start), self.region.bottom.subst(start) - poly(here) - 1))
+        ctx = facts(
+            (
+                *(q.subst(start) for q in self.known),
+                poly(here) - self.region.first_row.subst(start),
+                self.region.bottom.subst(start) - poly(here) - 1,
+            )
+        )
         if not all(ctx.proves_range(place, extent) for place, extent in zip(e.index, e.buffer.extents, strict=True)):
             return e
         return lp.Use(kept.setdefault(e, fresh_like(e.buffer.name, e.dtype)))
@@ -254,6 +297,8 @@ class _Blocks:
 class _Round(Forwarded):
     """A copy of one round; the element that it updates is a variable where one is given."""
 
-    def __init__(self, env: dict[Atom, Poly], store: lp.Store, names: dict[lp.Var, lp.Var] | None = None, value: lp.Var | None = None) -> None:
+    def __init__(
+        self, env: dict[Atom, Poly], store: lp.Store, names: dict[lp.Var, lp.Var] | None = None, value: lp.Var | None = None
+    ) -> None:
         super().__init__(env, {} if value is None else {lp.Load(store.buffer, store.index): value})
         self.vars = dict(names or {})

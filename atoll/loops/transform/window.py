@@ -1,4 +1,5 @@
-"""A loop that makes rows of an array, put into the loop that alone reads them, a few rows ahead (fusion of shifted loops, storage folding).
+"""A loop that makes rows of an array, put into the loop that alone reads them, a few rows ahead (fusion of shifted
+loops, storage folding).
 
     alloc x;  pieces of n:  for i:  x[i] = blurred along u[i];     pieces of n - 2:  for i:  y[i] = x[i] + x[i + 1] + x[i + 2];     free x
 becomes
@@ -7,9 +8,11 @@ becomes
     pair(stmts, place, most)                 the loop at this place, and the next one, if that reads at most so many rows of it a round
     in_window(stmts, place, found, again)    the statements with one loop for the two, and pieces with so many rows for each that is made again
 
-Right where a temporary array is made row by row by rounds that cannot fail and read nothing that the second loop writes, is whole memory of its own (it is allocated here and no other statement of the block mentions it),
-and a round of the second reads rows at a distance that is seen. Rows before the first and after the last are not made. A piece makes the rows before its first again. Every element is computed as it was.
-Row i lies at i modulo a power of two.
+Right where a temporary array is made row by row by rounds that cannot fail and read nothing that the second loop
+writes, is whole memory of its own (it is allocated here and no other statement of the block mentions it), and a
+round of the second reads rows at a distance that is seen. Rows before the first and after the last are not made. A
+piece makes the rows before its first again. Every element is computed as it was. Row i lies at i modulo a power of
+two.
 """
 
 from __future__ import annotations
@@ -44,8 +47,18 @@ def pair(stmts: lp.Stmts, place: int, most: int) -> Pair | Refused:
     if len(written) != 1:
         return Refused("it makes more than one array")
     (array,) = written
-    alone = [k for k, s in enumerate(stmts) if k not in (place, reader) and not isinstance(s, (lp.Alloc, lp.Free)) and _touches(s, array)]
-    if array.kind != "temp" or len(array.extents) < 2 or array.rows is not None or alone or not any(isinstance(s, lp.Alloc) and s.buffer is array for s in stmts[:place]):
+    alone = [
+        k
+        for k, s in enumerate(stmts)
+        if k not in (place, reader) and not isinstance(s, (lp.Alloc, lp.Free)) and _touches(s, array)
+    ]
+    if (
+        array.kind != "temp"
+        or len(array.extents) < 2
+        or array.rows is not None
+        or alone
+        or not any(isinstance(s, lp.Alloc) and s.buffer is array for s in stmts[:place])
+    ):
         return Refused("the array is not made here for the two alone")
     if any(x.buffer is array for x in loads(making.body)) or not all(_of_row(s, making) for s in lp.walk(making.body)):
         return Refused("rows are made of each other, or written elsewhere")
@@ -64,7 +77,11 @@ def in_window(stmts: lp.Stmts, place: int, found: Pair, again: int) -> lp.Stmts:
     freed = [s for s in stmts[place:reader] if isinstance(s, lp.Free)]  # what rows are made of is needed until then
     between = [s for s in stmts[place + 1 : reader] if not isinstance(s, lp.Free)]
     joined = _joined(stmts[place], stmts[reader], found, again)
-    return [s for s in (*stmts[:place], *between, joined, *freed, *stmts[reader + 1 :]) if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is array)]
+    return [
+        s
+        for s in (*stmts[:place], *between, joined, *freed, *stmts[reader + 1 :])
+        if not (isinstance(s, (lp.Alloc, lp.Free)) and s.buffer is array)
+    ]
 
 
 def _steps(p: Poly, loop: lp.For) -> tuple[int | None, int | None]:
@@ -82,7 +99,13 @@ def _steps(p: Poly, loop: lp.For) -> tuple[int | None, int | None]:
 
 def _over_rows(stmt: lp.Stmt) -> lp.For | None:
     """The loop over the rows of a piece, if that is all there is."""
-    if not isinstance(stmt, lp.Chunks) or stmt.accs or stmt.buffers or len(stmt.body) != 1 or not isinstance(stmt.body[0], lp.For):
+    if (
+        not isinstance(stmt, lp.Chunks)
+        or stmt.accs
+        or stmt.buffers
+        or len(stmt.body) != 1
+        or not isinstance(stmt.body[0], lp.For)
+    ):
         return None
     loop = stmt.body[0]
     whole = loop.low == poly(stmt.low) and loop.high == poly(stmt.high)
@@ -116,7 +139,22 @@ def _joined(making: lp.Stmt, reading: lp.Stmt, found: Pair, again: int) -> lp.Ch
 
     before = lp.For(made.sym, read.low + first, read.low + last, row(poly(made.sym)), parallel=False)
     round_ = [*row(poly(read.sym) + last), *read.body]
-    body: list[lp.Stmt] = [lp.Alloc(array), before, lp.For(read.sym, read.low, read.high, round_, parallel=False), lp.Free(array)]
+    body: list[lp.Stmt] = [
+        lp.Alloc(array),
+        before,
+        lp.For(read.sym, read.low, read.high, round_, parallel=False),
+        lp.Free(array),
+    ]
     some = lp.If((lp.Test("ge", read.high - read.low - 1),), body)
     work, most = making.work + reading.work, min(making.most, reading.most)
-    return lp.Chunks(reading.low, reading.high, reading.extent, work, [some], most=most, align=reading.align, grain=reading.grain, rows=again * (last - first))
+    return lp.Chunks(
+        reading.low,
+        reading.high,
+        reading.extent,
+        work,
+        [some],
+        most=most,
+        align=reading.align,
+        grain=reading.grain,
+        rows=again * (last - first),
+    )
