@@ -22,7 +22,6 @@ from atoll.loops.control.join_checks import join_checks
 from atoll.loops.control.leave_at_once import leave_at_once
 from atoll.loops.control.needless_checks import needless_checks
 from atoll.loops.control.nothing import nothing
-from atoll.loops.control.same_checks import same_checks
 from atoll.loops.control.same_conditions import same_conditions
 from atoll.loops.control.same_values import same_values
 from atoll.loops.idioms.filters import filters
@@ -135,7 +134,6 @@ PASSES: tuple[Pass, ...] = (
     Pass("elements", "after unroll, which makes every element of a small array known by number",
          lambda c: c.unroll > 1, plain(elements)),
     Pass("early", "before checks are compared: the same element has one name then", lambda c: c.checks, plain(early)),
-    Pass("same_checks", "before loops of checks are joined to others", lambda c: c.checks, plain(same_checks)),
     Pass("join_checks", "before checks leave their loops: both loops are then gone at once",
          lambda c: c.checks, plain(join_checks)),
     Pass("strips", "before checks and tests leave loops: in a strip they step with the index",

@@ -70,6 +70,14 @@ def mentions(x: Any) -> Counter[lp.Buffer]:
     return found
 
 
+def only_checks(stmt: lp.Stmt) -> bool:
+    """A loop that computes nothing but what its checks look at."""
+    if not isinstance(stmt, (lp.For, lp.Chunks)) or (isinstance(stmt, lp.Chunks) and (stmt.accs or stmt.buffers)):
+        return False
+    inner = list(lp.walk([stmt]))
+    return all(isinstance(s, (lp.For, lp.Chunks, lp.Let, lp.Check)) for s in inner) and any(isinstance(s, lp.Check) for s in inner)
+
+
 def may_fail(stmts: lp.Stmts) -> bool:
     """Something in here can stop the program, or is seen from outside while it runs."""
     return any(isinstance(s, (lp.Check, lp.Alloc, lp.Print, lp.Helper, lp.CopyBuffer, lp.Product)) for s in lp.walk(stmts))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from atoll.loops import ir as lp
-from atoll.loops.control.same_checks import only_checks
+from atoll.loops.questions import only_checks
 from atoll.loops.transform.copier import copyable
 from atoll.loops.transform.fuse import fused, once
 from atoll.loops.transform.refused import Refused

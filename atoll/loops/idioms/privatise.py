@@ -20,8 +20,7 @@ from dataclasses import replace
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.control.same_checks import only_checks
-from atoll.loops.questions import loads
+from atoll.loops.questions import loads, only_checks
 from atoll.loops.transform.fuse import fused, once, past
 from atoll.loops.transform.private import Parts, additions, privatised
 from atoll.loops.transform.refused import Refused

@@ -48,7 +48,7 @@ ROWS: dict[str, Row] = {
     "early": Row("read before", reductions.early),
     "checks": Row("the checks of", reductions.checked),
     "checks outside": Row("", reductions.checked_outside),
-    "same_checks": Row("just made", reductions.checked_twice, rare=True),
+    "checked twice": Row("in the loop that uses", reductions.checked_twice, rare=True),
     "join_checks": Row("in the loop that uses", reductions.checked_for_another, rare=True),
     "join_loops": Row("computed where it is read", reductions.made_and_read, rare=True),
     "tiles": Row("in tiles", reductions.crossing),
