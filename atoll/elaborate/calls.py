@@ -11,13 +11,14 @@ from atoll.elaborate import entities as en
 from atoll.elaborate import flexible, function_values
 from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.arithmetic import cast_call, nary_math
+from atoll.elaborate.builtins.names import meaning
 from atoll.elaborate.coerce import coerce
 from atoll.elaborate.declared import apply_declared, hold
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
 from atoll.elaborate.expansion import check_captures, expanding
 from atoll.elaborate.namespace import _MISSING
-from atoll.elaborate.numpy_names.names import STATEMENTS
+from atoll.elaborate.numpy_names.names import NAMES, STATEMENTS
 from atoll.elaborate.parameters import Place, assign, places
 from atoll.elaborate.signature import type_name
 from atoll.errors import Span
@@ -164,7 +165,15 @@ def _method(el: Elaborator, base: Value, node: s.Call) -> Any:
         from atoll.elaborate.indexing import attribute
 
         return apply(el, attribute(el, base, name, node.fn.span), args, node.span, keywords)
-    el.fail("E0230", node.span, name=name, found=el.show(base.type), help=_INSTEAD_OF_METHODS.get(name))
+    el.fail("E0230", node.span, name=name, found=el.show(base.type), help=_INSTEAD_OF_METHODS.get(name) or _as_function(name, node.fn.value))
+
+
+def _as_function(name: str, base: s.Expr) -> str | None:
+    """`x.median()` is no method of NumPy's arrays; np.median(x) is there."""
+    if name not in NAMES and meaning("numpy", name) is None:
+        return None
+    text = base.span.text()
+    return f"write np.{name}({text if text.isidentifier() else 'x'})"
 
 
 def apply(

@@ -6,6 +6,7 @@ an operator would change it anyway: x becomes t when x ∘ t is t. Everything na
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 
 from atoll.core import ir
@@ -79,7 +80,8 @@ def to_dtype(el: Elaborator, value: Value, dtype: DType, span: Span) -> Value:
     if isinstance(expr, ir.Lit) and is_weak(value.type):
         number: bool | int | float | complex = expr.value
         if not fits(number, dtype) and not (isinstance(number, bool) and dtype is not BOOL):
-            el.fail("E0212", span, value=number, dtype=dtype.name)
+            whole = isinstance(number, float) and math.isfinite(number) and dtype.is_integer
+            el.fail("E0212", span, value=number, dtype=dtype.name, help=f"write {dtype.name}({number}), or make the array one of floats" if whole else None)
         if dtype.is_float:
             number = float(number.real)
         elif dtype.is_complex:

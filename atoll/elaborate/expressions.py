@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -138,6 +139,9 @@ def _looked_up(el: Elaborator, node: s.Attr) -> Any:
         found = ufunc_method(base, node.name)
         if found is not None:
             return found
+        close = difflib.get_close_matches(node.name, ("reduce", "accumulate", "outer", "at"), 1)
+        if close and node.name != close[0]:
+            el.fail("E0230", node.span, name=node.name, found=describe(base), help=f"did you mean {close[0]}?")
         if node.name in ("reduce", "accumulate", "outer", "at", "reduceat"):
             el.fail("E0230", node.span, name=node.name, found=describe(base), help="write it with a loop, or with reduce(f, start, xs) and scan(f, start, xs)")
     if isinstance(base, en.Limits):

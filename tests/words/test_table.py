@@ -88,6 +88,19 @@ def test_refused_names(key: str) -> None:
     at.fn(source=f"{HEAD}def f({signature}):\n    return {INSTEAD[key][1]}\n")
 
 
+HELPS = {
+    "np.where(x > 0, x)": "np.where(c, x, y)", "np.sum(x, dim=0)": "axis", "x.sum(keepdim=True)": "keepdims", "x.median()": "np.median(x)", "x.exp()": "np.exp(x)", "np.concatenate((x, a))": "x[:, None]",
+    "np.add.reduc(x)": "reduce", "np.gcd(x, 6)": "i64(x)", "np.full(2, 0, dtype=np.int64) + 1.5 * np.gcd(k, 1.5)": "i64(x)", "x.index(1.0)": "argmax", "x.count(1.0)": "np.count_nonzero", "x.sum(axes=0)": "did you mean axis?",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HELPS)
+def test_helps_name_what_is_meant(text: str) -> None:
+    with pytest.raises(at.Error) as caught:
+        at.fn(source=f"{HEAD}def f(x: f64[m], a: f64[n, n], k: i64):\n    return {text}\n")
+    assert HELPS[text] in str(caught.value).splitlines()[-1]
+
+
 REFUSED = {
     "np.sum(a, out=a)": "np.sum(a)",
     "np.pad(x, 1, mode='mean')": "np.pad(x, 1, mode='edge')",

@@ -59,7 +59,11 @@ class Call:
 
     def wrong(self, found: Value | str, expected: str) -> NoReturn:
         shown = found if isinstance(found, str) else self.el.show(found.type)
-        help_ = "give it what it takes, or convert: i64(x)" if "integers" in expected else None
+        help_ = None
+        if "integers" in expected:
+            help_ = "give it what it takes, or convert: i64(x)"
+        elif "ax" in expected:  # one axis, axes of the same number
+            help_ = "x[:, None] and x[None, :] have one axis more, x.ravel() has one, x[0] has one less"
         self.el.fail("E0266", self.span, name=self.name, expected=expected, found=shown, help=help_)
 
     # -- arguments

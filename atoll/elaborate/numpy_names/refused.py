@@ -25,6 +25,8 @@ PARAMETERS: dict[str, str] = {
     "mode": "leave it out: an index out of range is an error",
     "dtype": "convert the result instead: f32(...)",
     "where": "choose afterwards: np.where(mask, {name}(...), 0.0)",
+    "dim": "did you mean axis?",
+    "keepdim": "did you mean keepdims?",
     "device": "leave it out; f.on(...) chooses where a function runs",
 }
 """Parameters that say nothing here: leaving them out, or what the text says, is the same program."""
@@ -79,15 +81,16 @@ def check_parameters(
     positional = [p for p in params if p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
     if len(args) > len(positional) and not variadic:
         named = [p.name for p in params if p.kind is inspect.Parameter.KEYWORD_ONLY]
-        itself = int(word.name.startswith("."))  # of a method: nobody wrote it between the parentheses
+        itself = int(word.name.startswith("."))
         takes, given = _counts(positional[itself:]), len(args) - itself
         if named:
             el.fail("E0235", span, name=word.name, expected=takes, found=given, help=f"give {' and '.join(named)} by name, as in {named[0]}=...")
         el.fail("E0235", span, name=word.name, expected=takes, found=given)
+    itself = int(word.name.startswith("."))  # of a method: nobody wrote it between the parentheses
     for key in keywords:
         if key not in names:
             close = difflib.get_close_matches(key, names, 1, 0.6)
-            help_ = PARAMETERS[key].format(name=word.name) if key in PARAMETERS else f"did you mean {close[0]}?" if close else f"it takes {', '.join(names)}"
+            help_ = PARAMETERS[key].format(name=word.name) if key in PARAMETERS else f"did you mean {close[0]}?" if close else f"it takes {', '.join(names[itself:])}"
             el.fail("E0236", span, name=word.name, keyword=key, help=help_)
         if key in [p.name for p in positional[: len(args)]]:
             el.fail("E0264", span, name=word.name, keyword=key)

@@ -253,6 +253,8 @@ def _where(c: Call, condition: Any, x: Any = None, y: Any = None) -> Any:
     test = _truth(c, condition)
     if c.none(x) and c.none(y):
         return places(c, test)
+    if c.none(x) or c.none(y):
+        c.refuse("one value without the other", "give both: np.where(c, x, y)")
     a, b = meeting(c, x, y)
     return c.builtin("where", test, a, b)
 
