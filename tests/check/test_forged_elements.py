@@ -9,7 +9,7 @@ import pytest
 
 from atoll.check.prove import prove
 from atoll.check.sums import Rejected
-from tests.check.small_compiles import forged
+from tests.check.small_compiles import forged, v
 from tests.check.test_forged_totals import at, plus
 
 Data = dict[str, Any]
@@ -77,6 +77,41 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS.values(), ids=PAIRS)
 def test_pair(right: Callable[[], Data], wrong: Callable[[], Data]) -> None:
+    assert "1 of 1 rewrites proved" in prove(right())
+    with pytest.raises(Rejected):
+        prove(wrong())
+
+
+def in_an_array(value: Any = None, reads: Any = "l", high: Any = "n", size: Any = "n", early: bool = False, again: bool = False, under: bool = False, d: str = "f64", set_: bool = True) -> Data:
+    """v = x[i]; y[i] = v for every i, with all v in an array meanwhile: the variable begins with nothing and is set first of all."""
+    inner = (("declare", "u", "f64", None), ("assign", "u", at("x", "i")), ("store", "y", ("i",), ("use", "u")))
+    round_ = {"i": "l"}
+    name, given = (("declare", "w", d, None), (1, round_)), (("assign", "w", at("x", "l") if value is None else value), (2, round_))
+    kept = (("store", "t", ("l",), ("use", "w")), None)
+    if under:
+        given = (("if", (("ge", v("l") - 1),), [given], []), None)
+    more = [(("assign", "w", plus(("use", "w"), 1.0)), None)] if again else []
+    one = [name, *([] if not set_ else [kept, given] if early else [given, *more, kept])]
+    rounds = [(("for", "l", 0, high, one), None), (("for", "l", 0, "n", [(("store", "y", ("l",), at("t", reads)), (3, round_))]), None)]
+    return forged((("for", "i", 0, "n", inner),), [(("alloc", "t", "f64", (size,)), None), *rounds, (("free", "t"), None)], roots={"w": "u"})
+
+
+KEPT: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
+    "another value": (in_an_array, lambda: in_an_array(at("x", 0))),
+    "of another round": (in_an_array, lambda: in_an_array(reads=0)),
+    "of the round before": (in_an_array, lambda: in_an_array(reads=v("l") - 1)),
+    "not of all rounds": (in_an_array, lambda: in_an_array(high=v("n") - 1)),
+    "an array that is too short": (in_an_array, lambda: in_an_array(size=v("n") - 1)),
+    "kept before it is set": (in_an_array, lambda: in_an_array(early=True)),
+    "set again": (in_an_array, lambda: in_an_array(again=True)),
+    "set only sometimes": (in_an_array, lambda: in_an_array(under=True)),
+    "of another type": (in_an_array, lambda: in_an_array(d="f32")),
+    "not kept": (in_an_array, lambda: in_an_array(set_=False)),
+}
+
+
+@pytest.mark.parametrize(("right", "wrong"), KEPT.values(), ids=KEPT)
+def test_variables_that_begin_with_nothing(right: Callable[[], Data], wrong: Callable[[], Data]) -> None:
     assert "1 of 1 rewrites proved" in prove(right())
     with pytest.raises(Rejected):
         prove(wrong())

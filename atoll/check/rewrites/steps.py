@@ -7,12 +7,13 @@ after, so parts are validated one by one, under what is known around them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from atoll.check.rewrites.arrays_back import own_arrays
 from atoll.check.rewrites.best_back import best_back
 from atoll.check.rewrites.elements_back import elements_back
 from atoll.check.rewrites.filters_back import filters_back
+from atoll.check.rewrites.first_values import first_values
 from atoll.check.rewrites.language import Body, changed, names, read, walk
 from atoll.check.rewrites.leaves import Around, No, Node, Origin, conditions, definition, nodes, otherwise, whole
 from atoll.check.rewrites.needless import without_needless
@@ -103,6 +104,15 @@ def _own_rounds(body: tuple[Node, ...], syms: tuple[str, ...]) -> tuple[Node, ..
 
 
 def _part(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> Part:
+    found = _region(a, b, at, roots, outside, licensed)
+    if found.why:
+        begun = first_values(a), first_values(b)
+        again = _region(*begun, at, roots, outside, licensed) if begun != (a, b) else found
+        return found if again.why else replace(again, asked=found.asked + again.asked)
+    return found
+
+
+def _region(a: tuple[Node, ...], b: tuple[Node, ...], at: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool) -> Part:
     region = None
     try:
         asked = _only_guarded(a, b, at)
