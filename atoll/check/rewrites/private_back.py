@@ -126,26 +126,28 @@ def _additions(loop: Stmt, kinds: Kinds, licensed: bool) -> list[Stmt]:
 
 def _there(checks: Stmt, loop: Stmt, kinds: Kinds, facts: Sequence[Cond]) -> bool:
     """All that a round touches is there, by what is checked in the same round and by sizes."""
-    same = _same_names(checks, loop)
+    same = _same_values(checks, loop)
     moving = frozenset(changed((loop,))[0])
     known: list[Cond] = [*facts, ("ge", var(loop[1])), ("ge", sub(sub(loop[3], var(loop[1])), const(1)))]
-    env = {checks[1]: var(loop[1]), **{a: var(b) for a, b in same.items()}, **{s[1]: var(f"{s[1]}%checked") for s in checks[4] if s[0] == "let" and s[1] not in same}}
+    env = {checks[1]: var(loop[1]), **{s[1]: var(f"{s[1]}%checked") for s in checks[4] if s[0] == "let"}}
     for s in checks[4]:
         if s[0] == "check":
             known += [(c[0], subst(c[1], env)) for c in conditions(s[1], moving) if c[0] != "op"]
     if read((checks,))[1] & changed((loop,))[1]:
         return False
+    said = {b: var(f"{a}%checked") for b, a in same.items()}
 
     def inside(body: Body, conds: list[Cond]) -> bool:
         for s in body:
             reached = [(e[1], e[2]) for p in parts(s) for e in loads(p)] + ([(s[1], s[2])] if s[0] == "update" else [])
             for b, index in reached:
                 long = kinds.extents.get(b)
-                if long is None or len(long) != len(index) or not moving.isdisjoint(set().union(*map(names, index)) - set(same.values())):
+                if long is None or len(long) != len(index) or not moving.isdisjoint(set().union(*map(names, index)) - set(same)):
                     return False
+                index = tuple(subst(p, said) for p in index)
                 if not all(cannot([*conds, ("ge", sub(const(-1), p))]) and cannot([*conds, ("ge", sub(p, n))]) for p, n in zip(index, long, strict=True)):
                     return False
-            if any(may_trap(e) for p in parts(s) for e in subexprs(p)) and not (s[0] == "let" and s[1] in same.values()):
+            if any(may_trap(e) for p in parts(s) for e in subexprs(p)) and not (s[0] == "let" and s[1] in same):
                 return False  # what is computed for a check has been computed
             if s[0] == "for" and not inside(s[4], [*conds, ("ge", sub(var(s[1]), s[2])), ("ge", sub(sub(s[3], var(s[1])), const(1)))]):
                 return False
@@ -166,6 +168,19 @@ def _same_names(checks: Stmt, loop: Stmt) -> dict[str, str]:
             v = again.get(put(s[3], {checks[1]: var(loop[1]), **{a: var(b) for a, b in found.items()}}))
             if v is not None and v not in assigned and v not in found.values():
                 found[s[1]] = v
+    return found
+
+
+def _same_values(checks: Stmt, loop: Stmt) -> dict[str, str]:
+    """Names of a round that say what a name of its check says."""
+    made = {s[3]: s[1] for s in reversed(checks[4]) if s[0] == "let"}
+    assigned = {s[1] for s in walk(loop[4]) if s[0] == "assign"}
+    found: dict[str, str] = {}
+    for s in walk(loop[4]):
+        if s[0] == "let" and s[1] not in assigned:
+            a = made.get(put(s[3], {loop[1]: var(checks[1]), **{b: var(a) for b, a in found.items()}}))
+            if a is not None:
+                found[s[1]] = a
     return found
 
 

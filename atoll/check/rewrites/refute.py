@@ -20,7 +20,7 @@ Case = list[Cond]
 Group = list[Case]  # one of the cases holds
 Row = dict[int, int]  # by the number of a monomial, odd where it has a quotient; 0 is the constant
 NOTED: ContextVar[list[tuple[tuple[Cond, ...], tuple[Group, ...]]] | None] = ContextVar("refuted", default=None)  # questions that were answered with yes, for those who do it again (verified.py)
-WORK = 200_000  # rows of all refutations of a certificate: about a second
+WORK = 270_000  # rows of all refutations of a certificate: about a second
 LIMIT = 300  # rows of one question; then it is given up
 
 

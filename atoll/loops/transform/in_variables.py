@@ -242,11 +242,11 @@ class _Variables:
             case lp.Swap(a, b) if a in self.vars:
                 for source, target in ((b, a), (a, b)):
                     if self.is_copy(s, source):
-                        return [lp.Assign(var, lp.Use(self.vars[source][place])) for place, var in self.vars[target].items()]
+                        return [lp.Assign(var, lp.Use(self.vars[source][place]), instance=s.instance) for place, var in self.vars[target].items()]
                 kept = {place: fresh_like("other", a.dtype) for place in self.vars[a]}
-                first = [lp.Let(kept[place], lp.Use(var)) for place, var in self.vars[a].items()]
-                then = [lp.Assign(var, lp.Use(self.vars[b][place])) for place, var in self.vars[a].items()]
-                return [*first, *then, *(lp.Assign(var, lp.Use(kept[place])) for place, var in self.vars[b].items())]
+                first = [lp.Let(kept[place], lp.Use(var), instance=s.instance) for place, var in self.vars[a].items()]
+                then = [lp.Assign(var, lp.Use(self.vars[b][place]), instance=s.instance) for place, var in self.vars[a].items()]
+                return [*first, *then, *(lp.Assign(var, lp.Use(kept[place]), instance=s.instance) for place, var in self.vars[b].items())]
         return [s]
 
     def expr(self, e: Any) -> Any:
