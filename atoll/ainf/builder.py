@@ -244,6 +244,10 @@ class Builder(Known):
             if binder not in free and binder not in home.ambient and not self.context((binder.extent,)).proves(binder.extent - 1):
                 yield ir.Cond("ge", binder.extent - 1)
 
+    def home(self, prim: ir.Prim) -> ir.Block:
+        """Where a line of this primitive would stand, if it needs no conditions."""
+        return self._home(prim, list(refs(prim)), leaves(prim))
+
     def _home(self, prim: ir.Prim, used: list[ir.Ref], free: set[Atom]) -> ir.Block:
         if self.block is self.root and not self.owner:  # there is no other block that could be meant
             return self.root

@@ -158,7 +158,8 @@ class Replay:
             self.give(line, 0, self._read_where_asked(new, index, fresh))
 
     def _read_where_asked(self, new: ir.Line, index: tuple[Poly, ...], fresh: tuple[ir.Binder, ...]) -> Reader:
-        """Reading a line that reads an array, which may be updated before all is read. One place of it, seen to be there, is read for itself: all of them would be a copy of the array."""
+        """Reading a line that reads an array, which may be updated before all is read. One place of it, seen to be there, is read for itself: all of them would be a copy of the array.
+        A place that a loop inside chooses is one of those that are kept before that loop: it would be read while the loop goes on."""
         usual = _reader(new, 0, index, fresh)
 
         def at(where: tuple[Poly, ...]) -> ir.Operand:
@@ -169,7 +170,10 @@ class Replay:
             if self.b.needed_for_range([(place[d], d.extent.subst(place)) for d in new.dims]) != ():
                 return found
             bound = new.results[0].bound
-            return self.b.ref(ir.Op("read", (ir.subst_operand(read_arg(new), place),)), ir.Result(found.dtype, (), None if bound is None else bound.subst(place)), hint="r")
+            one = ir.Op("read", (ir.subst_operand(read_arg(new), place),))
+            if self.b.home(one) is not new.block:
+                return found
+            return self.b.ref(one, ir.Result(found.dtype, (), None if bound is None else bound.subst(place)), hint="r")
 
         return at
 
