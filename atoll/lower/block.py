@@ -41,6 +41,7 @@ class BlockLowerer(Memory):
         ambient: dict[Atom, Poly],
         pieces: bool,
         writable: set[ir.Line],
+        head: tuple[tuple[ir.Operand, ...], tuple[ir.Line, ...]] = ((), ()),
     ) -> None:
         self.fn, self.parent, self.block = fn, parent, block
         self.results, self.sinks = results, sinks
@@ -49,7 +50,7 @@ class BlockLowerer(Memory):
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
         self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate, Around(fn.rounds, fn.program.sizes))
-        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.in_memory)
+        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.in_memory, self._needed(*head))
         self.groups = in_strips(self.fuser.groups(), self.fuser) if pieces and fn.reassociate else self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:
@@ -113,24 +114,24 @@ class BlockLowerer(Memory):
                 sink.buffer.extents = tuple(self.translate(b.extent, {}, scope) for b in stage.target.binders)
                 self.fn.emit_open_alloc(sink.buffer, scope)
 
-    def stages_for(self, operands: list[ir.Operand], effects: tuple[ir.Line, ...]) -> set[int]:
-        """The groups that must run before these operands are known and these effects have happened."""
-        wanted: set[int] = set()
-        queue = [ref for operand in operands for ref in self.inlining.reads(ir.operand_refs(operand))]
-        lines = [ref.line for ref in queue] + list(effects)
-        seen: set[ir.Line] = set()
-        while lines:
-            line = lines.pop()
-            stage = self.by_line.get(line)
-            if stage is None or line in seen:
-                continue
-            seen.add(line)
-            number = self._group_of(stage)
-            wanted.add(number)
-            for member in self.groups[number].stages:
-                lines += [ref.line for ref in member.refs]
-                lines += [self.fuser.by_number[n].line for n in member.after if n in self.fuser.by_number and self.fuser.by_number[n].line]  # type: ignore[misc]
-        return wanted
+    def _needed(self, operands: tuple[ir.Operand, ...], effects: tuple[ir.Line, ...]) -> set[Stage]:
+        """The stages that must run before these operands are known and these effects have happened."""
+        by_line = {stage.line: stage for stage in self.stages if stage.line is not None}
+        by_number = {stage.number: stage for stage in self.stages}
+        read = [ref.line for operand in operands for ref in self.inlining.reads(ir.operand_refs(operand))]
+        queue = [by_line[line] for line in (*read, *effects) if line in by_line]
+        found: set[Stage] = set()
+        while queue:
+            stage = queue.pop()
+            if stage not in found:
+                found.add(stage)
+                queue += [by_line[ref.line] for ref in stage.refs if ref.line in by_line]
+                queue += [by_number[k] for k in stage.after if k in by_number]
+        return found
+
+    def head(self) -> set[int]:
+        """The groups that run before it is known whether the round goes on: what the rest does has no loop with them (fuse.py)."""
+        return {self._group_of(stage) for stage in self.fuser.head}
 
     def _record_paths(self, node: Node, path: Path) -> None:
         if isinstance(node, Leaf):

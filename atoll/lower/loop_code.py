@@ -209,7 +209,8 @@ def lower_inside(
             assert state.next_var is not None
             sinks.append(VarSink(state.next_var))
     pieces = pieces and b.pieces and b.piece is None and b.block.depth < 1
-    inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable)
+    head = ((stage.prim.cond,), stage.prim.head) if isinstance(stage.prim, ir.While) else ((), ())
+    inner = BlockLowerer(b.fn, b, block, list(results), sinks, places, env, pieces, writable, head)
     inner.loop_span = stage.line.span if stage.line is not None else NOWHERE
     if exchange:
         _exchange(b, stage, inner, states, scope)
@@ -357,7 +358,7 @@ def while_code(b: BlockLowerer, stage: Stage, outer: Scope) -> None:
     for state in states:
         if state.next_var is not None:
             body.add(lp.Declare(state.next_var, inner.fn.zero(state.next_var.dtype)))
-    first = inner.stages_for([prim.cond], prim.head)
+    first = inner.head()
     inner.lower(body, only=first)
     cond = inner.value(prim.cond, env, body)
     body.add(lp.BreakUnless((lp.Test("true", None, cond),)))

@@ -124,3 +124,27 @@ def dtypes(r: Chooser) -> Program:
     else:
         body = f"c = [{e} for i in range(n)]\nreturn scan(add, {zero(to)}, c), scan(maximum, {to}(-1000), c), any(v > 3 for v in c)"
     return Program(function(", ".join(f"{k}: {v}[n]" for k, v in params.items()) + ", k: i64", body), sizes(r))
+
+
+def made_anew(r: Chooser) -> Program:
+    """Arrays that every round makes anew: of their own elements, of others, of sums and of each other; conditions that read them."""
+    t = one_of(r, "i64", "i64", "f64")
+    e = ["a[i]", "b[i]", "c[i, 0]", "s"]
+    own = value(r, t, e, 1)
+    ways = [
+        "a = (a * 3 + 1) % 101", "b = (a + b) % 97", "a, b = (a + b) % 89, (a - b) % 83", "b, a = b % 7 + s, a % 5 + b", f"a = [({own}) % 101 for i in range(n)]", f"b = [({own}) % 97 for i in range(n)]",
+        "a = [(a[(i + 1) % n] + a[i]) % 61 for i in range(n)]", "a = [a[n - 1 - i] for i in range(n)]", "a[1:] = (a[1:] + a[1:]) % 101", "a[1:-1] = (a[1:-1] + b[:-2]) % 59", "a[1:] = (a[1:] + a[:-1]) % 53", "a[::2] = a[::2] % 11 + 1",
+        "s = (s + sum(a)) % 31", "s = (s + a[0]) % 29", "s = (max(a) + s) % 23", "s = (s + sum(a[i] * b[i] for i in range(n))) % 19",
+        "c = [[v - max(w) for v in w] for w in c]", "c = [[(v + a[i]) % 13 for v in c[i]] for i in range(n)]", "c = [[(c[i, j] + c[i, (j + 1) % m]) % 17 for j in range(m)] for i in range(n)]", "c = [[(c[i, j] + c[(i + 1) % n, j]) % 17 for j in range(m)] for i in range(n)]",
+        "c[1:-1] = (c[1:-1] + c[1:-1]) % 43", "c[:, 1:] = c[:, 1:] % 9 + s", "a = [sum(c[i]) % 37 for i in range(n)]", "b = a", "b = a\n        a = a % 47 + 1", "a[0] += 1", "if s % 2 == 0:\n            a = a % 41 + 1", "if a[0] > 5:\n            break",
+        "a = [v + s if v > 3 else v for v in a]", "a = [b[i] if i % 2 == 0 else a[i] for i in range(n)]",
+    ]  # fmt: skip
+    chosen = "\n        ".join(r.choice(ways) for _ in range(r.choice((1, 2, 2, 3, 4))))
+    cond = one_of(r, "sum(a) % 7 != 0", "a[0] < 60", "max(a) + s < 90", "sum(a[i] * b[i] for i in range(n)) % 5 != 1", "max(sum(w) for w in c) < 200", "all(v < 50 for v in a)")
+    head = one_of(r, "for q in range(k % 4):", f"while s < 999 and {cond}:", "for q in range(k % 4):")
+    if head.startswith("while"):
+        chosen = f"u = u + 1\n        if u > k % 5:\n            break\n        {chosen}" if r.random() < 0.5 else f"u = u + 1\n        {chosen}"
+        head = head.replace("s < 999", "u < k % 4")
+    read = one_of(r, "a, b, c, s", "a, s", "a, b", "c, sum(a)")
+    body = f"s = {zero(t)}\nu = 0\nif n > 0 and m > 0:\n    {head}\n        {chosen}\nreturn {read}"
+    return Program(function(f"a: {t}[n], b: {t}[n], c: {t}[n, m], k: i64", body), sizes(r, n=(*FEW, 16, 17), m=FEW))

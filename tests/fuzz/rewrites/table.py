@@ -77,6 +77,7 @@ ROWS: dict[str, Row] = {
     "window": Row("a window of", walks.window),
     "nothing": Row("", walks.nothing),
     "states": Row("", states.exchanged),
+    "made anew": Row("", states.made_anew),
     "matrix": Row("", states.matrix),
     "slices": Row("", states.slices),
     "views": Row("", states.views),
