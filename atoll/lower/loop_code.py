@@ -1,7 +1,7 @@
 """Sequential loops, combining scatters, and their state.
 
-State that is a scalar is a variable. An array of state lives in one buffer when every round updates it in place, and in two that are
-exchanged after each round otherwise. The first value is copied in unless the loop may take over its memory.
+State that is a scalar is a variable. An array of state lives in one buffer when every round updates it in place or makes it anew element by element
+from the elements that are there (own_elements.py), and in two that are exchanged after each round otherwise. The first value is copied in unless the loop may take over its memory.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from atoll.loops import ir as lp
 from atoll.lower.block import BlockLowerer, BufferSink, Sink, VarSink
 from atoll.lower.copies import note_copy, note_first, note_state
 from atoll.lower.exchanges import change_places
+from atoll.lower.own_elements import made_in_place
 from atoll.lower.places import BufferPlace, Place, Scope, VarPlace
 from atoll.plan.stages import Stage
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -217,6 +218,8 @@ def lower_inside(
         sinks[:] = [BufferSink(_buffer(state)) if state.home is not None else sink for sink, state in zip(sinks, states, strict=False)]
     for k, state in enumerate(states):
         if isinstance(state.place, BufferPlace) and not _stays(inner, k):
+            if exchange and _replaces_its_elements(inner, states, k):
+                continue
             if state.comes_from is not None:
                 sinks[k] = BufferSink(state.comes_from)
             else:
@@ -228,6 +231,14 @@ def lower_inside(
                 note_copy(b, state.unfilled, state.place.buffer, stage.dims, None, stage.line.span if stage.line is not None else NOWHERE)
                 b.fill(state.unfilled, state.place.buffer, (), b.env(stage), scope)
     return inner
+
+
+def _replaces_its_elements(inner: BlockLowerer, states: list[State], k: int) -> bool:
+    """Whether the next value of an array is made in its own memory, which no other state takes."""
+    state, buffer = states[k], _buffer(states[k])
+    if state.comes_from is not None or state.home is not None or state.unfilled is not None or inner.fn.is_open(buffer):
+        return False
+    return not any(other.comes_from is buffer for other in states) and made_in_place(inner, k)
 
 
 def _make_spare(b: BlockLowerer, stage: Stage, param: ir.Line, state: State, scope: Scope) -> None:

@@ -91,6 +91,18 @@ class Dependences:
         return found
 
 
+def readers_first(stages: list[Stage]) -> list[Stage]:
+    """Stages with the results of a round so ordered that, where it can be, old values of the state are read before they are replaced."""
+    waiting = [stage for stage in stages if stage.target is not None]
+    needs = {stage: {ref.line.prim.position for ref in stage.refs if isinstance(ref.line.prim, ir.Param)} for stage in waiting}
+    found: list[Stage] = []
+    while waiting:
+        free = (stage for stage in waiting if not any(stage.position in needs[other] for other in waiting if other is not stage))
+        found.append(next(free, waiting[0]))
+        waiting.remove(found[-1])
+    return [stage for stage in stages if stage.target is None] + found
+
+
 def in_order(stages: list[Stage]) -> list[Stage]:
     """Program order, with `after` respected."""
     by_line = {s.line: s for s in stages if s.line is not None}

@@ -15,7 +15,7 @@ from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.ainf.scan_prim import refs
 from atoll.plan.contract import find_contractions
-from atoll.plan.dependences import Dependences, in_order
+from atoll.plan.dependences import Dependences, in_order, readers_first
 from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, make_stages
@@ -66,7 +66,7 @@ def plan_block(
         more = _try(known, plan, writable, forced, around, handed_on)
         if not more:
             _only_when_read(known, plan, early | inlining.early)
-            return inlining, in_order(stages), plan
+            return inlining, in_order(readers_first(stages)), plan
         early |= more - forced
         forced |= more
 
