@@ -244,7 +244,7 @@ class Product(Statement):
     """target[i, j] = sum over k of left[i, k] * right[k, j]: `body` says it in loops, the rest how a matrix kernel finds its elements.
 
     `left`, `right` and `target` are the elements at index 0 of everything; steps are in elements. The last step of the target is 1.
-    `after`: pieces over its rows, done when these are finished (loops/recipes/follow.py). `adds`: to what the target holds."""
+    `after`: pieces over its rows, done when these are finished (loops/transform/after_product.py). `adds`: to what the target holds."""
 
     rows: Poly
     columns: Poly
