@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from atoll.core import ir
@@ -194,7 +195,20 @@ class Program(Elaborate):
         if sizes_in(array.type.elem) != sizes_in(t):
             array = self.name(self.resized(array, core.Array(t, array.type.size), "elements have the size of the neutral element"))
         lam, monoid = self.operator(f, t)
+        array, monoid = self.without_nan(array, neutral, monoid)
         return Code(ir.Reduce(lam, neutral, array, monoid, type=t, span=self.span))
+
+    def without_nan(self, array: ir.Expr, neutral: ir.Expr, monoid: str | None) -> tuple[ir.Expr, str | None]:
+        """Operands of a monoid that mean what they mean to Futhark's function: in its max and min of floats what is no number loses, in core's it wins."""
+        t = neutral.type
+        if monoid not in ("maximum", "minimum") or not isinstance(t, core.Scalar) or not t.dtype.is_float:
+            return array, monoid
+        if not isinstance(neutral, ir.Lit) or math.isnan(neutral.value.real):
+            return array, None
+        x = Sym("x")
+        var = ir.Var(x, type=t, span=self.span)
+        body = self.prim("select", self.prim("isnan", var, bool_=True).e, neutral, var).e
+        return self.name(ir.Map((x,), (array,), body, type=array.type, span=self.span)), monoid
 
     def do_scan(self, f: V, ne: V, xs: V) -> V:
         array, neutral = self.array(xs), self.name(self.reify(ne))
@@ -202,6 +216,7 @@ class Program(Elaborate):
         t = array.type.elem
         neutral = self.resized(neutral, t, "elements have the size of the neutral element")
         lam, monoid = self.operator(f, t)
+        array, monoid = self.without_nan(array, neutral, monoid)
         return Code(ir.Scan(lam, neutral, array, False, monoid, type=array.type, span=self.span))
 
     def do_filter(self, f: V, xs: V) -> V:
@@ -226,6 +241,8 @@ class Program(Elaborate):
         assert isinstance(array.type, core.Array) and isinstance(at.type, core.Array)
         new = self.resized(self.outer(new, at.type.size), core.Array(array.type.elem, at.type.size), "elements have one size")
         lam, monoid = self.operator(f, array.type.elem)
+        if monoid in ("maximum", "minimum") and isinstance(array.type.elem, core.Scalar) and array.type.elem.dtype.is_float:
+            monoid = None  # what is no number loses, also where it is a bin's first value
         return Code(ir.Scatter(array, at, new, lam, monoid, drop=True, type=array.type, span=self.span))
 
     # -- accumulators: an accumulator is the array itself, and its operator is known where the stream is
