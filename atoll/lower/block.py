@@ -15,6 +15,7 @@ from atoll.lower.memory import BufferSink, Memory, Path, Sink, VarSink
 from atoll.lower.places import Place, Scope, VarPlace
 from atoll.lower.strip_code import strip_code
 from atoll.lower.tests_outside import tests_outside
+from atoll.plan.dependences import NO_HEAD, Head
 from atoll.plan.fuse import Fuser, Group, Leaf, Nest, Node, Strip, accumulates_in_memory
 from atoll.plan.inplace import plan_block
 from atoll.plan.own_places import Around
@@ -41,7 +42,7 @@ class BlockLowerer(Memory):
         ambient: dict[Atom, Poly],
         pieces: bool,
         writable: set[ir.Line],
-        head: tuple[tuple[ir.Operand, ...], tuple[ir.Line, ...]] = ((), ()),
+        head: Head = NO_HEAD,
     ) -> None:
         self.fn, self.parent, self.block = fn, parent, block
         self.results, self.sinks = results, sinks
@@ -49,8 +50,8 @@ class BlockLowerer(Memory):
         self.ambient = ambient  # what fixed indices are here
         self.pieces = pieces
         lines = [line for line in block.lines if not isinstance(line.prim, (ir.Input, ir.Param, ir.ConstArray))]
-        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate, Around(fn.rounds, fn.program.sizes))
-        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.in_memory, self._needed(*head))
+        self.inlining, self.stages, self.inplace = plan_block(lines, results, writable, fn.reassociate, Around(fn.rounds, fn.program.sizes), head)
+        self.fuser = Fuser(self.stages, pieces, self.inplace, fn.in_memory)
         self.groups = in_strips(self.fuser.groups(), self.fuser) if pieces and fn.reassociate else self.fuser.groups()
         self.group_number = {stage: k for k, group in enumerate(self.groups) for stage in group.stages}
         for group in self.groups:
@@ -114,24 +115,9 @@ class BlockLowerer(Memory):
                 sink.buffer.extents = tuple(self.translate(b.extent, {}, scope) for b in stage.target.binders)
                 self.fn.emit_open_alloc(sink.buffer, scope)
 
-    def _needed(self, operands: tuple[ir.Operand, ...], effects: tuple[ir.Line, ...]) -> set[Stage]:
-        """The stages that must run before these operands are known and these effects have happened."""
-        by_line = {stage.line: stage for stage in self.stages if stage.line is not None}
-        by_number = {stage.number: stage for stage in self.stages}
-        read = [ref.line for operand in operands for ref in self.inlining.reads(ir.operand_refs(operand))]
-        queue = [by_line[line] for line in (*read, *effects) if line in by_line]
-        found: set[Stage] = set()
-        while queue:
-            stage = queue.pop()
-            if stage not in found:
-                found.add(stage)
-                queue += [by_line[ref.line] for ref in stage.refs if ref.line in by_line]
-                queue += [by_number[k] for k in stage.after if k in by_number]
-        return found
-
     def head(self) -> set[int]:
         """The groups that run before it is known whether the round goes on: what the rest does has no loop with them (fuse.py)."""
-        return {self._group_of(stage) for stage in self.fuser.head}
+        return {self._group_of(stage) for stage in self.inplace.head}
 
     def _record_paths(self, node: Node, path: Path) -> None:
         if isinstance(node, Leaf):

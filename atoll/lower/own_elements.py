@@ -26,7 +26,7 @@ def made_in_place(inner: BlockLowerer, position: int) -> bool:
     if (param, 0) in inner.inplace.taken or any(identity_of(array) == (param, 0) for array in inner.results) or any(g.strip is not None for g in inner.groups):
         return False
     makers = _makers(inner, position, target)
-    if makers is None or not inner.fuser.head.isdisjoint(makers):
+    if makers is None or not inner.inplace.head.isdisjoint(makers):
         return False
     paths = _paths(inner)
     for reader in inner.stages:

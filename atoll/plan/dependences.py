@@ -8,6 +8,9 @@ from atoll.ainf import ir
 from atoll.ainf.scan_prim import line_refs, refs
 from atoll.plan.stages import Inlining, Stage, is_scalar
 
+Head = tuple[tuple[ir.Operand, ...], tuple[ir.Line, ...]]  # operands, and lines with effects: the condition of a while
+NO_HEAD: Head = ((), ())
+
 
 class Dependences:
     """What a block's stages read and wait for."""
@@ -36,6 +39,19 @@ class Dependences:
         """Stages that must run before one: what it reads, and what an update it makes must wait for."""
         found = [by for ref in stage.refs if (by := self.by_line.get(ref.line)) is not None and by is not stage]
         return found + [self.by_number[k] for k in stage.after if k in self.by_number]
+
+    def needed(self, head: Head) -> set[Stage]:
+        """The stages that must run before these operands are known and these effects have happened."""
+        operands, effects = head
+        read = [ref.line for operand in operands for ref in self.inlining.reads(ir.operand_refs(operand))]
+        queue = [self.by_line[line] for line in (*read, *effects) if line in self.by_line]
+        found: set[Stage] = set()
+        while queue:
+            stage = queue.pop()
+            if stage not in found:
+                found.add(stage)
+                queue += self.before(stage)
+        return found
 
     def wait(self, stage: Stage, others: list[Stage]) -> None:
         """These stages must run before this one."""

@@ -8,7 +8,6 @@ it wants to when it reads something the loop makes or reads.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from dataclasses import dataclass, field
 from typing import Union
 
@@ -123,10 +122,10 @@ def accumulates_in_memory(stage: Stage, order: list[ir.Binder]) -> bool:
 
 
 class Fuser:
-    """Builds the tree for one block. The stages of `head` run before it is known whether the others do: they share nothing with these."""
+    """Builds the tree for one block. Stages that run before it is known whether the others do (`inplace.head`) share nothing with these."""
 
-    def __init__(self, stages: list[Stage], pieces: bool, inplace: InPlace, in_memory: bool = True, head: Set[Stage] = frozenset()) -> None:
-        self.stages, self.head = stages, head
+    def __init__(self, stages: list[Stage], pieces: bool, inplace: InPlace, in_memory: bool = True) -> None:
+        self.stages = stages
         self.pieces = pieces
         self.inplace = inplace
         self.by_line: dict[ir.Line, Stage] = {s.line: s for s in stages if s.line is not None}
@@ -204,7 +203,7 @@ class Fuser:
 
     def joins(self, stage: Stage, binder: ir.Binder, group: Group, deps: list[tuple[Stage, ir.Ref | None]], shares: bool) -> bool:
         """`shares`: both read some array at this index."""
-        if group.extent is None or group.extent != binder.extent or group.stages[0].alone or (stage in self.head) != (group.stages[0] in self.head):
+        if group.extent is None or group.extent != binder.extent or group.stages[0].alone or (stage in self.inplace.head) != (group.stages[0] in self.inplace.head):
             return False
         rows = [d.extent for d in stage.dims] + [a for r in (stage.line.results if stage.line is not None else ()) for a in r.axes]
         lengths = {ref.line for n in rows for ref in ir.poly_refs(n)}  # memory is made for the longest row

@@ -15,7 +15,7 @@ from atoll.ainf import ir
 from atoll.ainf.identity import identity_of, is_read, read_arg
 from atoll.ainf.scan_prim import refs
 from atoll.plan.contract import find_contractions
-from atoll.plan.dependences import Dependences, in_order, readers_first
+from atoll.plan.dependences import NO_HEAD, Dependences, Head, in_order, readers_first
 from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, make_stages
@@ -30,6 +30,7 @@ class InPlace:
     taken: set[tuple[ir.Line, int]] = field(default_factory=set)  # the values of takes
     copies: dict[tuple[ir.Line, int], str] = field(default_factory=dict)
     memory: dict[tuple[ir.Line, int], Memory] = field(default_factory=dict)
+    head: set[Stage] = field(default_factory=set)  # what runs before it is known whether the rest of the round does
 
     def memory_of(self, key: tuple[ir.Line, int]) -> Memory:
         if key not in self.memory:
@@ -46,10 +47,11 @@ class Memory:
 
 
 def plan_block(
-    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line], products: bool = True, around: Around = NOTHING
+    lines: list[ir.Line], results: list[ir.Abs], writable: set[ir.Line], products: bool = True, around: Around = NOTHING, head: Head = NO_HEAD
 ) -> tuple[Inlining, list[Stage], InPlace]:
     """Stages of a block with in-place updates decided. `writable` are sources whose memory the block may change; with `products`
-    contractions are left to the matrix kernel; `around` says what is known of sizes and of the loops outside."""
+    contractions are left to the matrix kernel; `around` says what is known of sizes and of the loops outside, `head` what must be known, and have
+    happened, before the rest of the block runs, if it does."""
     products = products and any(isinstance(line.prim, ir.Reduce) for line in lines)
     contractions, forced, absorbed = find_contractions(lines, results) if products else ({}, set(), set())
     if any(line.keep is not None for line in (*forced, *absorbed)):  # the user decides about what a product is made of
@@ -63,6 +65,7 @@ def plan_block(
         stages = make_stages(lines, results, inlining, 0, contractions, absorbed)
         plan = InPlace(copies=refused)
         known = Dependences(lines, inlining, stages)
+        plan.head = known.needed(head)
         more = _try(known, plan, writable, forced, around, handed_on)
         if not more:
             _only_when_read(known, plan, early | inlining.early)
@@ -159,11 +162,17 @@ def _try(
             if (found, _state_of(found, plan)) in handed_on:
                 copies[key] = "the old value is handed on to the next round as well"
                 continue
+            if stage in plan.head and base in writable:
+                copies[key] = "the condition of the loop changes it before it is known whether there is a round"
+                continue
             memory = plan.memory_of(found)
             versions = memory.versions
             others = [other for other in known.readers.get(found, ()) if other is not stage]
             others += [other for other in memory.late if other is not stage and other not in others]
             later = known.depending(stage, others) if others else set()
+            if stage in plan.head and not later | plan.head >= set(others):
+                copies[key] = "the condition of the loop changes it before the round reads it"
+                continue
             apart = {other for other in later if _never_both(stage, other) and not _copies(known, other, versions) and not _tests(known, other, versions)}
             conflict = _conflicts(stage, array, versions, later - apart, known, around)
             if isinstance(conflict, str):

@@ -27,7 +27,7 @@ def in_strips(groups: list[Group], fuser: Fuser) -> list[Group]:
     found: list[tuple[Group, dict[Stage, ir.Binder]]] = []
     taken: set[Group] = set()
     for k, group in enumerate(groups):
-        if not group.is_cut or not fuser.head.isdisjoint(group.stages) or not _simple(group, fuser):
+        if not group.is_cut or not fuser.inplace.head.isdisjoint(group.stages) or not _simple(group, fuser):
             continue
         sums = {s: b for s in fuser.stages if where[s] > k and groups[where[s]] not in taken and (b := _sum_of(s, group, k, where, fuser)) is not None}
         lines = [s.line for s in group.stages if s.line is not None and group.members[s] in s.dims and readers.get(s.line, set()) <= {*group.stages, *sums}]

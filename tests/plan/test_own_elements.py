@@ -1,4 +1,4 @@
-"""State that is made anew element by element where it is, and what a condition needs in loops of its own."""
+"""State that is made anew element by element where it is."""
 
 from __future__ import annotations
 
@@ -120,40 +120,3 @@ def test_matrices(size: int) -> None:
         np.testing.assert_allclose(found[0], p, rtol=1e-14)
         np.testing.assert_allclose(found[1], q, rtol=1e-14)
     np.testing.assert_array_equal(below_the_largest(c, 3), low)
-
-
-@at.fn
-def until_it_divides(a: i64[n], k: i64):
-    q = 0
-    while q < k and sum(a) % 7 != 0:
-        q += 1
-        a[1:] = (a[1:] + a[1:]) % 101
-    return a, q
-
-
-@at.fn
-def until_it_is_small(a: i64[n], k: i64):
-    q = 0
-    while q < k and sum(a) % 7 != 0:
-        q += 1
-        a = (a * 3 + 1) % 101
-    return a, q
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 8, 17])
-def test_a_round_that_the_condition_ends_changes_nothing(size: int) -> None:
-    """The sum of the condition had a loop with the update, which was done once more than there were rounds."""
-    for seed in range(12):
-        given = np.random.default_rng(seed).integers(0, 20, size)
-        for k in range(4):
-            a, b, p, q = given.copy(), given.copy(), 0, 0
-            while p < k and a.sum() % 7 != 0:
-                p, a[1:] = p + 1, (a[1:] + a[1:]) % 101
-            while q < k and b.sum() % 7 != 0:
-                q, b = q + 1, (b * 3 + 1) % 101
-            found, rounds = until_it_divides(given, k)
-            np.testing.assert_array_equal(found, a)
-            assert rounds == p
-            found, rounds = until_it_is_small(given, k)
-            np.testing.assert_array_equal(found, b)
-            assert rounds == q

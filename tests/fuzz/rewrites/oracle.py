@@ -52,7 +52,14 @@ def _sizes(f: ast.FunctionDef) -> list[ast.stmt]:
 
 
 class _Copied(ast.NodeTransformer):
-    """Values that are bound, stored or returned are copies; a list is an array."""
+    """Values that are bound, given to functions, stored or returned are copies; a list is an array."""
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
+        self.generic_visit(node)
+        for arg in node.args.args:
+            arg.annotation = None
+        node.body = [ast.Assign([ast.Name(arg.arg, ast.Store())], _call("own", ast.Name(arg.arg, ast.Load()))) for arg in node.args.args] + node.body
+        return node
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST:
         self.generic_visit(node)

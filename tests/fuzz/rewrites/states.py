@@ -140,11 +140,13 @@ def made_anew(r: Chooser) -> Program:
         "a = [v + s if v > 3 else v for v in a]", "a = [b[i] if i % 2 == 0 else a[i] for i in range(n)]",
     ]  # fmt: skip
     chosen = "\n        ".join(r.choice(ways) for _ in range(r.choice((1, 2, 2, 3, 4))))
-    cond = one_of(r, "sum(a) % 7 != 0", "a[0] < 60", "max(a) + s < 90", "sum(a[i] * b[i] for i in range(n)) % 5 != 1", "max(sum(w) for w in c) < 200", "all(v < 50 for v in a)")
+    cond = one_of(r, "sum(a) % 7 != 0", "a[0] < 60", "max(a) + s < 90", "sum(a[i] * b[i] for i in range(n)) % 5 != 1", "max(sum(w) for w in c) < 200", "all(v < 50 for v in a)", "changed(a, s) % 7 != 3", "changed(b, s) % 5 != 3")
     head = one_of(r, "for q in range(k % 4):", f"while s < 999 and {cond}:", "for q in range(k % 4):")
     if head.startswith("while"):
         chosen = f"u = u + 1\n        if u > k % 5:\n            break\n        {chosen}" if r.random() < 0.5 else f"u = u + 1\n        {chosen}"
         head = head.replace("s < 999", "u < k % 4")
     read = one_of(r, "a, b, c, s", "a, s", "a, b", "c, sum(a)")
-    body = f"s = {zero(t)}\nu = 0\nif n > 0 and m > 0:\n    {head}\n        {chosen}\nreturn {read}"
+    change = one_of(r, "v[0] = 5", "v[1:] = v[:-1]", "for i in range(n):\n        v[i] = v[i] * 2 + w", "v = v + w")
+    local = f"def changed(v: {t}[n], w: {t}):\n    {change}\n    return sum(v)\n" if "changed" in head else ""
+    body = f"{local}s = {zero(t)}\nu = 0\nif n > 0 and m > 0:\n    {head}\n        {chosen}\nreturn {read}"
     return Program(function(f"a: {t}[n], b: {t}[n], c: {t}[n, m], k: i64", body), sizes(r, n=(*FEW, 16, 17), m=FEW))
