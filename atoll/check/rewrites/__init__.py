@@ -7,6 +7,7 @@
     leaves.py     statements in their places: when they are done, in which order, what they touch
     steady.py     what decides is the same when it is done
     storage.py    what is undone before instances are compared: elements kept in variables, pieces of ranges
+    asked.py      what a rewrite asks by itself: elements are there, nothing is divided by what may be 0
     texts.py      what a statement says, in other words too
     places.py     what comes before what, and which instance of a copy is a given one
     best_back.py, scans_back.py, sorts_back.py    argmin by blocks, scans in chunks, sorted values, undone in both programs

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from atoll.check.rewrites.language import LEAVES, Body, Expr, Stmt, bodies, names, walk, with_bodies
+from atoll.check.rewrites.language import LEAVES, Body, Expr, Stmt, bodies, is_poly, names, parts, subexprs, walk, with_bodies
 from atoll.check.rewrites.refute import Cond, Group, negations
 from atoll.check.rewrites.scopes import Kinds
-from atoll.check.sums import Poly, Rejected, const, sub, var
+from atoll.check.sums import Poly, Rejected, const, divisors, sub, value, var
 
 Origin = tuple[int, Mapping[str, Poly]]
 Piece = tuple[str, str, Poly]  # where a piece begins and ends, and the length of the range
@@ -161,6 +161,11 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
     for k, n in enumerate(body):
         s = n.stmt
         place: Place = (here, k, None, False)
+        if new and (n.bodies or n.origin is None) and (over := _divisors(s)):
+            yield _leaf(("divides", over), None, {}, at, place, scope)
+        if s[0] == "if" or (new and n.origin is None and s[0] == "let"):
+            number, round_ = n.origin if n.origin is not None else (None, {})
+            yield _leaf(("asks", *parts(s)), number, round_, at, (here, k - 0.5, None, False), scope)  # before what is inside
         if n.holds and (s[0] in ("for", "accumulate", "chunks", "if") or (s[0] == "let" and n.origin is None)):
             raise No("an element that may not be there")
         match s[0]:
@@ -223,6 +228,11 @@ def leaves(body: tuple[Node, ...], at: Around, scope: dict[str, Leaf | None], ne
                         at.known.append(means)
                 elif s[0] == "check":
                     at.facts += [c for c in conditions(s[1], at.moving) if c[0] != "op"]
+
+
+def _divisors(s: Stmt) -> tuple[Poly, ...]:
+    """What a statement divides by in its index arithmetic, where it is not a number above 0."""
+    return tuple(dict.fromkeys(d for e in parts(s) for p in subexprs(e) if is_poly(p) for d in divisors(p) if (value(d) or 0) < 1))
 
 
 def _held(n: Node) -> Iterator[Poly]:

@@ -6,6 +6,7 @@ Every leaf after the rewrite says which statement it is and in which round (its 
     inside    every instance after is one before:                 D'(y) and not D(f(y))                        cannot hold
     once      two that differ are different instances before:     D'(y), D'(z), f(y) = f(z), y != z            cannot hold
     all       every instance before is made:                      D(x) and no copy has D'(g(x)), f(g(x)) = x   cannot hold, where g is guessed from f
+    asked     what a test or a name of the rewrite's own reads is there, what it divides by is not 0
     order     of two that touch one cell, one writing: before stays before, in rounds that are said to be independent too
 
 "once" and "all" are asked of statements with effects; a name may be made again, or not at all. A check that is gone must be one that cannot fail.
@@ -18,8 +19,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from atoll.check.rewrites.asked import AskedQuestions
 from atoll.check.rewrites.checks_back import checks_back, renamed
-from atoll.check.rewrites.footprints import CHECK, Footprints
+from atoll.check.rewrites.footprints import CHECK
 from atoll.check.rewrites.kept_back import kept_back
 from atoll.check.rewrites.lanes import Lanes
 from atoll.check.rewrites.lanes_back import forwarded, parts_in_place, rooms, stored
@@ -53,10 +55,11 @@ from atoll.check.sums import Poly, add, const, mul, sub, subst, value, var
 
 EFFECTS = ("store", "update", "add", "assign", "declare", "check", "acc")
 ONE = const(1)
+GONE = "%gone"  # what names before the rewrite end with that are nothing after it
 Other = tuple[list[Cond], list[Group], dict[str, Poly], dict[str, Poly]]  # conditions, groups, rounds and names of a leaf in another round
 
 
-class Region(Values, Footprints, Lanes):
+class Region(Values, AskedQuestions, Lanes):
     def __init__(
         self, before: tuple[Node, ...], after: tuple[Node, ...], around: Around, roots: Mapping[str, str], outside: frozenset[str], licensed: bool = False
     ) -> None:
@@ -77,10 +80,12 @@ class Region(Values, Footprints, Lanes):
         before, after = decided_before(before), decided_before(after)
         no_other_scans(before, after)
         self.old: dict[Any, Leaf] = {}
+        self.asks: dict[Any, Leaf] = {}
         for x in leaves(before, around.inside((0, 0, None, False)), {}, False):
-            if x.number in self.old:
+            told = self.asks if x.stmt[0] == "asks" else self.old
+            if x.number in told:
                 raise No("a statement twice")
-            self.old[x.number] = x
+            told[x.number] = x
         sums = {x.stmt[1]: x.stmt[2] for x in self.old.values() if x.stmt[0] == "acc"}
         copies = {v: sums[root] for v, root in roots.items() if root in sums}
         self.inexact = {x.stmt[1] for x in self.old.values() if x.stmt[0] == "acc" and not x.stmt[4]}
@@ -88,10 +93,14 @@ class Region(Values, Footprints, Lanes):
         if self.own.extents:
             plain = forwarded(stored(plain, self.own, self.kinds), self.own, self.kinds)
         made = list(leaves(plain, replace(around.inside((0, 0, None, False)), rooms=frozenset(self.own.extents)), {}, True))
-        self.new, self.peeks = [x for x in made if x.stmt[0] not in ("peek", "room", "touch")], [x for x in made if x.stmt[0] == "peek" and x.stmt[1] not in self.own.extents]
+        self.new, self.peeks = [x for x in made if x.stmt[0] not in ("peek", "room", "touch", "divides", "asks")], [x for x in made if x.stmt[0] == "peek" and x.stmt[1] not in self.own.extents]
         self.touched, self.looks = [x for x in made if x.stmt[0] == "touch"], [x for x in made if x.stmt[0] == "peek" and x.stmt[1] in self.own.extents]
+        self.divided, self.asking = ([x for x in made if x.stmt[0] == kind] for kind in ("divides", "asks"))
+        self.indices = {s for x in made for s in x.syms}
         self.rooms_at = {x.stmt[1]: x for x in made if x.stmt[0] == "room"}
         self.made = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] in ("let", "declare", "acc")}
+        if any(self.roots.get(v, v) != v for v in self.made) or any(v in self.made and leaf is None for x in made for v, leaf in x.scope.items()):
+            raise No("a name that is another one's")  # what is said of one before the rewrite would be said of the other after it
         self.homes = {x.stmt[1]: x for x in self.old.values() if x.stmt[0] == "alloc"}
         bodies = [x.stmt for x in self.old.values()]
         self.vars, self.arrays = changed(tuple(s for s in bodies if s[0] != "acc"))
@@ -148,6 +157,11 @@ class Region(Values, Footprints, Lanes):
                 self.no("storage", [*x.conds, *x.facts, *equal_all(one, other)], [*x.groups, *x.known])
         for x in self.peeks:
             self.there(x)
+        for x in self.asking:
+            self.can_be_asked(x)
+        for x in self.divided:
+            for d in x.stmt[1]:
+                self.no("a quotient by what may be 0", [*x.conds, *x.facts, ("ge", mul(const(-1), d))], [*x.groups, *x.known])
         for number, old in self.old.items():
             copies = [x for x in self.new if x.number == number]
             if old.stmt[0] == "check":
@@ -207,9 +221,11 @@ class Region(Values, Footprints, Lanes):
                 self.assigned.add(x.number)
                 self.vars.add(self.root(x.stmt[1]))
 
-    def env(self, x: Leaf) -> dict[str, Poly]:
-        """What the names before the rewrite are for this instance: rounds of indices, and copies of variables in the same round."""
-        old = self.old[x.number]
+    def env(self, x: Leaf, old: Leaf | None = None) -> dict[str, Poly]:
+        """What the names before the rewrite are for this instance: rounds of indices, and copies of variables in the same round. Names that are made here and of
+        which there is no such copy are none of those after it, also where one is called the same: it is of another round."""
+        if old is None:
+            old = self.old[x.number]
         env = {s: x.round[s] for s in old.syms}
         for low, high, extent in old.pieces:  # where a piece of the same range ends, by where it begins
             ends = [end for begin, end, long in x.pieces if env[low] == var(begin) and subst(extent, env) == long]
@@ -221,12 +237,13 @@ class Region(Values, Footprints, Lanes):
                 continue
             if all(leaf.round.get(s) == x.round.get(s, var(s)) for s in self.rounds(self.root(v))):
                 env[self.root(v)] = var(v)
-        self.said_by_another(x, env)
+        env = {**{v: var(f"{v}{GONE}") for v in (*self.made, *(high for _, high, _ in old.pieces)) if v not in env}, **env}
+        self.said_by_another(x, old, env)
         return {**env, **{v: var(name) for name, v in x.lanes}}
 
-    def said_by_another(self, x: Leaf, env: dict[str, Poly]) -> None:
+    def said_by_another(self, x: Leaf, old: Leaf, env: dict[str, Poly]) -> None:
         """Names that the statement reads no more, because another one in sight says the same of what nothing changes here."""
-        gone = [w for w in sorted(read((self.old[x.number].stmt,))[0]) if w in self.made and w not in env]
+        gone = [w for w in sorted(read((old.stmt,))[0]) if w in self.made and env[w] == var(f"{w}{GONE}")]
         if not gone:
             return
         others = [(v, leaf.stmt) for v in sorted(read((x.stmt,))[0]) if (leaf := x.scope.get(v)) is not None and leaf.stmt[0] == "let" and self.root(v) in self.made]
@@ -282,7 +299,7 @@ class Region(Values, Footprints, Lanes):
 
     def unfolded(self, e: Any, env: Mapping[str, Poly]) -> Any:
         """With what names stand for that are made no more: of values that nothing changes here."""
-        gone = {v: x for v in sorted(names(e)) if v not in env and (x := self.meant(v, env)) is not None}
+        gone = {v: x for v in sorted(names(e)) if v.endswith(GONE) and (x := self.meant(v.removesuffix(GONE), env)) is not None}
         if not gone:
             return e
         numbers = {v: found[0][1] for v, x in gone.items() if (found := cases(self.literal(x), self.moving)) is not None and len(found) == 1 and not found[0][0]}
@@ -426,6 +443,9 @@ class Region(Values, Footprints, Lanes):
                 first = self.made.get(self.root(v))
                 if leaf is not None and first is not None and leaf.number == first.number and all(leaf.round.get(s) == x.round.get(s) for s in self.rounds(self.root(v))):
                     g.setdefault(v, var(self.root(v)))
+            for v, leaf in x.scope.items():
+                if leaf is not None:
+                    g.setdefault(v, var(f"{v}%{k}"))  # of another round, or of another name
             copied = [v for v, leaf in x.scope.items() if leaf is not None]  # what is said of copies is so only where they are made
             known += [[[moved(c, g) for c in case] for case in grp] for grp in x.known if not any(coefficient(case[-1][1], v) != 0 for case in grp for v in copied if case and case[-1][0] == "eq")]
             made.append(
@@ -472,7 +492,7 @@ class Region(Values, Footprints, Lanes):
 
     def ordered(self, a: Leaf, b: Leaf, meet: list[tuple[Any, Any]], free: bool) -> None:
         """Instances of two leaves that touch one cell are in the order they were in; `free`: in any, but one after the other."""
-        was = [([], None)] if free else list(before(self.old[a.number].place, self.old[b.number].place, self.early.get(a.number, frozenset())))
+        was = [([], None)] if free else list(before(self.old[a.number].place, (self.old.get(b.number) or self.asks[b.number]).place, self.early.get(a.number, frozenset())))
         if not was:
             return
         conds, groups, round_, env = self.other(b)

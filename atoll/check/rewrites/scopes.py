@@ -38,7 +38,7 @@ class Kinds(dict[str, Kind]):
         self.extents: dict[str, tuple[Poly, ...]] = {}  # of arrays that nobody makes, where they are told
 
     def with_rooms(self, *programs: Body) -> Kinds:
-        """With the lengths of arrays that these programs make, where they are always the same and all rows are kept."""
+        """With the lengths of arrays that these programs make, where they are always the same and all rows are kept; arrays that change places with others keep theirs where those are as long."""
         made = Kinds(self.items())
         made.constants, made.extents = self.constants, dict(self.extents)
         found: dict[str, set[Any]] = {}
@@ -46,6 +46,11 @@ class Kinds(dict[str, Kind]):
             if s[0] == "alloc":
                 found.setdefault(s[1], set()).add(s[3] if s[4][1] is None else None)
         made.extents |= {b: next(iter(each)) for b, each in found.items() if len(each) == 1 and None not in each}
+        assigned = set().union(*(changed(body)[0] for body in programs))
+        made.extents = {b: each for b, each in made.extents.items() if not any(assigned & free(p) for p in each)}
+        swaps = [s[1:] for body in programs for s in walk(body) if s[0] == "swap"]
+        while wrong := {b for pair in swaps if made.extents.get(pair[0]) != made.extents.get(pair[1]) for b in pair} & set(made.extents):
+            made.extents = {b: each for b, each in made.extents.items() if b not in wrong}
         return made
 
 
