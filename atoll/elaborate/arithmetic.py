@@ -30,6 +30,8 @@ def need_numbers(el: Elaborator, what: str, values: list[Value | object], span: 
     for value in values:
         if not isinstance(value, Value) or not isinstance(shape_of(value.type)[1], (Scalar, Index)):
             help_ = "types are known before a program runs: decide outside, or write two functions" if isinstance(value, en.TypeRef) else None
+            if isinstance(value, en.NoneEntity):
+                help_ = "a number or an array is never None: remove it; whether something is there is asked of a union, with match"
             el.fail("E0203", span, what=what, found=el.show(value.type) if isinstance(value, Value) else describe(value), help=help_)
         checked.append(value)
     return checked

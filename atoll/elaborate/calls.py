@@ -11,7 +11,7 @@ from atoll.elaborate import entities as en
 from atoll.elaborate import flexible, function_values
 from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.arithmetic import cast_call, nary_math
-from atoll.elaborate.builtins.names import meaning
+from atoll.elaborate.builtins.names import BUILTINS, meaning
 from atoll.elaborate.coerce import coerce
 from atoll.elaborate.declared import apply_declared, hold
 from atoll.elaborate.elaborator import Elaborator, describe
@@ -218,7 +218,9 @@ def apply(
         if keywords:
             el.fail("E0236", span, name="the function", keyword=next(iter(keywords)))
         return function_values.apply_value(el, fn, args, span)
-    el.fail("E0239", span, found=el.show(fn.type) if isinstance(fn, Value) else describe(fn))
+    hidden = node.fn.id if node is not None and isinstance(node.fn, s.Name) and node.fn.id in BUILTINS else None
+    help_ = f"{hidden} is a name of your own here and hides the function {hidden}: give it another name" if hidden else None
+    el.fail("E0239", span, found=el.show(fn.type) if isinstance(fn, Value) else describe(fn), help=help_)
 
 
 def is_function(entity: Any) -> bool:
@@ -273,7 +275,7 @@ def _call_closure(
 ) -> Any:
     check_captures(el, fn, span)
     name = "the lambda" if fn.name == "<lambda>" else fn.name
-    given = assign(el, name, places(fn.params), args, keywords, span)
+    given = assign(el, name, places(fn.params), args, keywords, span, written=node is not None)
     annotations = closure_annotations(el, fn)
     values: list[Any] = []
     for p, entity in zip(fn.params, given, strict=True):

@@ -329,7 +329,7 @@ class Elaborator:
             sides = {"left": self.words(left), "right": self.words(right)}
             grows = why.what.endswith("after a round")
             decided = any(leaf in self.origins for leaf in (left - right).leaves())
-            help_ = _ABOUT_STATE if grows else _ABOUT_ONE if 1 in (left.const(), right.const()) else _ABOUT_RESULT if decided and why.what == "the result" else None
+            help_ = _ABOUT_STATE if grows else _ABOUT_ITEMS if why.what == "the items of the array" else _ABOUT_ONE if 1 in (left.const(), right.const()) else _ABOUT_RESULT if decided and why.what == "the result" else None
             raise make("E0301", why.span, what=why.what, where=self.name, notes=notes, help=help_, **sides, **parts)
 
     def lift_notes(self, span: Span) -> list[str]:
@@ -347,6 +347,7 @@ class Elaborator:
 
 
 _ABOUT_STATE = "a loop keeps the size of what it carries: make the array in its full size before the loop and assign to its places, or build it at once, [e for i in range(n)]"
+_ABOUT_ITEMS = "give every row as many items: there are no ragged arrays; concat(a, b) joins rows of different sizes"
 _ABOUT_RESULT = 'declare a size that only running decides: k = at.some("k") beside at.sizes, and k in place of this size after the arrow'
 _ABOUT_ONE = "a declared size of 1 is not stretched: index that axis, x[0] or x[:, 0], and what is left is repeated; x[:, 0][:, None] makes an axis that meets any size"
 

@@ -54,7 +54,7 @@ def call_fn(
 ) -> Any:
     fn = ref.fn
     signature = fn.signature
-    given = assign(el, fn.name, places(signature.params), args, keywords, span)
+    given = assign(el, fn.name, places(signature.params), args, keywords, span, written=node is not None)
     values: list[Any] = []
     for p, entity in zip(signature.params, given, strict=True):
         if entity is None:

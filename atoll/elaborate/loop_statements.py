@@ -329,6 +329,8 @@ def _changes(el: Elaborator, name: str, t: Type, new: Type, span: Span) -> NoRet
     t, new = plain_type(t), plain_type(new)  # that it is an index is not what changes
     shown = el.show(new)
     help_ = f"give {name} one type before the loop and in it" if rank(t) or rank(new) else f"write {name}: {shown} = ... before the loop"
+    if not name.isidentifier():  # the state of fold
+        help_ = "give the first value the type of what the function returns"
     el.fail("E0117", span, name=name, expected=el.show(t), found=shown, help=help_)
 
 

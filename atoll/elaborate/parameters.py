@@ -29,12 +29,12 @@ def places(params: Sequence[Any]) -> list[Place]:
 
 
 def assign(
-    el: Elaborator, name: str, params: Sequence[Place], args: Sequence[Any], keywords: Mapping[str, Any], span: Span
+    el: Elaborator, name: str, params: Sequence[Place], args: Sequence[Any], keywords: Mapping[str, Any], span: Span, written: bool = True
 ) -> list[Any]:
-    """Arguments in the order of the parameters; None where a default applies."""
+    """Arguments in the order of the parameters; None where a default applies. `written` where the user calls, not what the function was given to."""
     most = sum(p.given != "name" for p in params)
     if len(args) > most:
-        _too_many(el, name, params, len(args), span)
+        _too_many(el, name, params, len(args), span, written)
     found: dict[str, Any] = {p.name: a for p, a in zip(params, args, strict=False)}
     by_name = {p.name for p in params if p.given != "position"}
     for key, value in keywords.items():
@@ -47,18 +47,23 @@ def assign(
         if p.name not in found and not p.optional:
             by = f"{p.name}=..., which is given by name only" if p.given == "name" else p.name
             whole = f": {name}({', '.join(q.name for q in params if not q.optional)})" if len(params) > 1 and p.given != "name" and name.isidentifier() else ""
-            el.fail("E0237", span, name=name, missing=p.name, help=f"add {by}{whole}")
+            el.fail("E0237", span, name=name, missing=p.name, help=f"add {by}{whole}" if written else _other_function(args))
     return [found.get(p.name) for p in params]
 
 
-def _too_many(el: Elaborator, name: str, params: Sequence[Place], given: int, span: Span) -> NoReturn:
+def _too_many(el: Elaborator, name: str, params: Sequence[Place], given: int, span: Span, written: bool) -> NoReturn:
     by_position = [p for p in params if p.given != "name"]
     rest = [p.name for p in params if p.given == "name"]
     least = sum(not p.optional for p in by_position)
     taken = arguments(least, len(by_position))
     if rest:
         el.fail("E0235", span, name=name, expected=f"{taken} by position", found=given, help=f"give {rest[0]} by name: {rest[0]}=...")
-    el.fail("E0235", span, name=name, expected=taken, found=given)
+    el.fail("E0235", span, name=name, expected=taken, found=given, help=None if written else _other_function(range(given)))
+
+
+def _other_function(args: Sequence[Any]) -> str:
+    """What a built-in, or a function of functions, calls is not called by the user."""
+    return f"give a function of {len(args)} parameter{'s' if len(args) > 1 else ''}: each call has as many arguments"
 
 
 def arguments(low: int, high: int | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from atoll.core import ir
 from atoll.core.rewrite import transform, walk
@@ -12,8 +12,8 @@ from atoll.elaborate.blanks import close_blanks, open_blanks
 from atoll.elaborate.captures import Captures
 from atoll.elaborate.checks import settle
 from atoll.elaborate.coerce import coerce
-from atoll.elaborate.elaborator import Elaborator
-from atoll.elaborate.entities import Frame, Home, Scope, Value
+from atoll.elaborate.elaborator import Elaborator, describe
+from atoll.elaborate.entities import Frame, Home, NoneEntity, Scope, TupleEntity, TypeRef, Value
 from atoll.elaborate.expansion import holds_functions
 from atoll.elaborate.flexible import with_ranks
 from atoll.elaborate.function_calls import open_value
@@ -30,6 +30,7 @@ from atoll.types.types import (
     Array,
     Fn,
     Index,
+    Record,
     Scalar,
     Type,
     has_more_parts,
@@ -40,7 +41,7 @@ from atoll.types.types import (
     subst_types,
     type_vars,
 )
-from atoll.types.unions import hides_sizes, type_key
+from atoll.types.unions import NONE, hides_sizes, type_key
 
 if TYPE_CHECKING:
     from atoll.elaborate.ranks.analysis import Decision, Plan
@@ -262,8 +263,10 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
             fail("E0121", fn.surface.span, name=fn.name)
         if not isinstance(result, Value):
             if not isinstance(declared, Fn):
-                el.fail("E0244", fn.surface.span, name=fn.name)
+                _no_value(el, fn, result)
             result = as_function(el, result, declared, fn.surface.span)
+        if declared is None and result.type == Record(NONE, ()):
+            el.fail("E0113", fn.surface.span, help="return the result, not None")
         if hide:
             assert declared is not None
             result = open_value(el, result.expr, declared, [p.single() for p in open_sizes.values()], fn.surface.span)  # type: ignore[misc]
@@ -282,6 +285,15 @@ def _attempt(session: Session, fn: Any, types: dict[str, Type], key: tuple[Any, 
 def _rule_types(rule: Any, types: dict[str, Type]) -> dict[str, Type]:
     """What the type variables of a derivative that was supplied stand for: what those of the function do."""
     return {name: t for name, t in types.items() if name in rule.signature.type_vars}
+
+
+def _no_value(el: Elaborator, fn: Any, result: Any) -> NoReturn:
+    """What is returned is a function, or something else that no array or number stands for."""
+    parts = result.items if isinstance(result, TupleEntity) else (result,)
+    for part in parts:
+        if isinstance(part, (NoneEntity, TypeRef)):
+            el.fail("E0232", fn.surface.span, found=describe(part), help=f"{describe(part)} is nothing that is returned: return numbers, arrays, tuples or records")
+    el.fail("E0244", fn.surface.span, name=fn.name)
 
 
 def _external(el: Elaborator, fn: Any, out: ir.Function, open_sizes: dict[Atom, Poly]) -> Value:

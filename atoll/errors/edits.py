@@ -348,7 +348,7 @@ RULES: dict[str, Rule] = {
     "E0231": _display,
     "E0235": _by_name,
     "E0236": lambda p: _meant(p) or (_keyword("argnums", "wrt={}")(p) if "wrt=" in p.help else []),
-    "E0239": _brackets,
+    "E0239": lambda p: _brackets(p) if "[...]" in p.help else [],
     "E0246": _keyword("dtype", "dtype=f32"),
     "E0253": _convert_argument(1),
     "E0254": _keyword("mode", 'mode="drop"'),

@@ -32,7 +32,7 @@ def _map(args: Args) -> Value:
         assert isinstance(other.type, Array)
         el.equate(first.size, other.type.size, Mismatch(args.span, first, other.type, "`map`", el.facts))
     if isinstance(f, en.Closure):
-        assign(el, "the lambda" if f.name == "<lambda>" else f.name, places(f.params), arrays, {}, args.span)
+        assign(el, "the lambda" if f.name == "<lambda>" else f.name, places(f.params), arrays, {}, args.span, written=False)
     _check_exact(args, f, arrays)
     text = en.undeclared(f)
     names = [p.name for p in text.params] if isinstance(text, en.Closure) else None

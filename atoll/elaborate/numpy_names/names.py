@@ -40,7 +40,7 @@ NAMES: frozenset[str] = frozenset(
     """.split()
 ) | {f"{name}.outer" for name in _OUTER}
 
-NUMPYS: frozenset[str] = frozenset("fabs fmod rint".split())
+NUMPYS: frozenset[str] = frozenset("copysign fabs fmod hypot rint".split())
 """Names the language has too, whose element types are others in NumPy."""
 
 STATEMENTS: frozenset[str] = frozenset("add.at copyto fill_diagonal maximum.at minimum.at multiply.at put put_along_axis putmask subtract.at".split())

@@ -146,7 +146,7 @@ def _library(where: str, count: int, floats: bool = True) -> Callable[..., Any]:
         return one
 
     def two(c: Call, x1: Any, x2: Any) -> Value:
-        a, b = meeting(c, x1, x2)
+        a, b = together(c, *meeting(c, x1, x2))
         found: Value = c.library(where, c.floats(a) if floats else a, c.floats(b) if floats else b)
         return found
 
@@ -265,7 +265,7 @@ def _select(c: Call, condlist: Any, choicelist: Any, default: Any = 0) -> Value:
         c.refuse("lists of different lengths", "give as many choices as conditions")
     result = c.value(default)
     for test, choice in reversed(list(zip(tests, choices, strict=True))):
-        result = c.el.bind(c.builtin("where", _truth(c, test), c.value(choice), result))
+        result = c.el.bind(c.builtin("where", _truth(c, test), *meeting(c, choice, result)))
     return result
 
 
@@ -341,16 +341,18 @@ def _ldexp(c: Call, x1: Any, x2: Any) -> Value:
 
 
 def _heaviside(c: Call, x1: Any, x2: Any) -> Value:
-    a, b = meeting(c, x1, x2)
-    if c.is_weak(b) and c.dtype_of(a).is_float:
-        b = c.convert(b, c.dtype_of(a))
-    found: Value = c.library("mathematics.heaviside", *together(c, c.floats(a), c.floats(b)))
+    a, b = together(c, *meeting(c, x1, x2))
+    found: Value = c.library("mathematics.heaviside", c.floats(a), c.floats(b))
     return found
 
 
 def _reciprocal(c: Call, x: Any) -> Value:
     value = c.value(x)
-    found: Value = c.library("mathematics.integer_reciprocal" if c.dtype_of(value).is_integer else "mathematics.reciprocal", value)
+    dtype = c.dtype_of(value)
+    if dtype is BOOL:
+        c.wrong(value, "numbers that can be divided by")
+    kind = "" if not dtype.is_integer else "natural_" if dtype.kind == "u" else "integer_"
+    found: Value = c.library(f"mathematics.{kind}reciprocal", value)
     return found
 
 

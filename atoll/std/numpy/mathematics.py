@@ -39,6 +39,11 @@ def integer_reciprocal(x: a):
 
 
 @at.fn
+def natural_reciprocal(x: a):
+    return x if x == 1 else 1 // x
+
+
+@at.fn
 def fix(x: a):
     return trunc(x)
 

@@ -17,4 +17,4 @@ def f(x: f64[n]):
 #>   --> E0237_map.py:14:12, in f
 #>    14 |     return map(scaled, x)
 #>       |            ^^^^^^^^^^^^^^
-#>    help: add by: scaled(v, by)
+#>    help: give a function of 1 parameter: each call has as many arguments
