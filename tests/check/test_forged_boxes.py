@@ -78,6 +78,32 @@ def filled_early(long: Any = "n", high: Any = "n", value: Any = 0.0, made: bool 
     return forged(before, after, arrays="x y z a" if made else "x y z a h")
 
 
+
+def copied(
+    outer: str = "q", inner: str = "l", row: Any = "q", column: Any = "l", high: Any = "m", read: Any = "l", parallel: bool = False, to: str = "b", name: str = "w2", twice: bool = False, step: int = 1, root: str = "w",
+) -> Data:
+    """b = 0; e = 0; for r: if x[r] > b: w = x[r]; b := w; for i in 0..m: y[r, i] = a[i] + w. Its loops have other indices, or its rounds are written out by two."""
+    def box(r: Any, i: str, w: str, at_: Any, k: Any, of: Any, end: Any, target: str, side: bool) -> Any:
+        fill = ("for", i, 0, end, (("store", "y", (at_, k), ("call", "add", (at("a", of), ("use", w)), "f64")),), side)
+        return ("if", (("true", ("call", "gt", (at("x", r), ("use", "b")), "bool")),), (("let", w, "f64", at("x", r)), ("assign", target, ("use", w)), fill), ())
+
+    old = box("r", "i", "w", "r", "i", "i", "m", "b", False)
+    before = (("declare", "b", "f64", 0.0), ("declare", "e", "f64", 0.0), ("for", "r", 0, v("n") * 2, (old,)), ("store", "z", (0,), ("use", "b")), ("store", "z", (1,), ("use", "e")))
+
+    def told(made: Any, r: Any) -> Any:
+        let, last, fill = made[2]
+        here = {"r": r}
+        loop = (*fill[:4], [(fill[4][0], (7, {**here, "i": fill[1]}))], *fill[5:])
+        return (*made[:2], [(let, (4, here)), (last, (5, here)), (loop, (6, here))], made[3]), (3, here)
+
+    if twice:
+        r = [v(outer) * 2, v(outer) * 2 + step]
+        rounds = [told(box(r[k], f"{inner}{k}", f"w{k + 2}", r[k], f"{inner}{k}", f"{inner}{k}", "m", "b", False), r[k]) for k in (0, 1)]
+        return forged(before, [(before[0], 0), (before[1], 1), (("for", outer, 0, "n", rounds), 2), (before[3], 8), (before[4], 9)], sizes="n m", roots={"w2": "w", "w3": root})
+    new = told(box(outer, inner, name, row, column, read, high, to, parallel), outer)
+    return forged(before, [(before[0], 0), (before[1], 1), (("for", outer, 0, v("n") * 2, [new]), 2), (before[3], 8), (before[4], 9)], sizes="n m", roots={name: root})
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
     "box: tested otherwise": (best, lambda: best(op="ge")),
     "box: inside in another order": (best, lambda: best(exchanged=True)),
@@ -88,6 +114,16 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data]]] = {
     "box: rounds from the end": (best, lambda: best(backwards=True)),
     "box: other rounds": (best, lambda: best(shift=1)),
     "box: read before it": (best, lambda: best(before_it=True)),
+    "box: inside a row that is a column": (copied, lambda: copied(row="l")),
+    "box: inside another element": (copied, lambda: copied(read="q")),
+    "box: inside a loop that is shorter": (copied, lambda: copied(high=v("m") - 1)),
+    "box: inside a loop of another range": (copied, lambda: copied(high="n")),
+    "box: inside a loop in any order": (copied, lambda: copied(parallel=True)),
+    "box: inside another variable is set": (copied, lambda: copied(to="e")),
+    "box: a name that stands for the one that is set": (copied, lambda: copied(root="e")),
+    "box: an index that is called as the one inside was": (copied, lambda: copied(outer="i", row="l", read="l")),
+    "box: the round before, twice": (lambda: copied(twice=True), lambda: copied(twice=True, step=0)),
+    "box: two rounds further": (lambda: copied(twice=True), lambda: copied(twice=True, step=2)),
     "least: of another one": (least, lambda: least(("use", "r"))),
     "least: of two": (least, lambda: least(dropped=True)),
     "least: of numbers that may be no numbers": (least, lambda: least(d="f64")),

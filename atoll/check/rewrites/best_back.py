@@ -219,18 +219,18 @@ def _first(b: Best, block: int, holds: Any, tag: str) -> Body:
 # -- up to names
 
 
-def canonical(body: Body) -> Any:
-    """Statements with all that they bind named by number, in the order of a walk."""
+def canonical(body: Body, variables: bool = True) -> Any:
+    """Statements with all that they bind named by number, in the order of a walk; or only indices."""
     names: dict[str, str] = {}
     for s in walk(body):
         bound: list[str] = []
         match s[0]:
-            case "let" | "declare":
+            case "let" | "declare" if variables:
                 bound = [s[1]]
             case "for":
                 bound = [s[1]]
             case "accumulate":
-                bound = [s[1], *(a[0] for a in s[5])]
+                bound = [s[1], *(a[0] for a in s[5] if variables)]
             case "chunks":
                 bound = [s[1], s[2]]
         for v in bound:
@@ -263,9 +263,15 @@ def canonical(body: Body) -> Any:
             case "accumulate":
                 return ("accumulate", one(s[1]), go(s[2]), go(s[3]), s[4], tuple((one(a), m, d) for a, m, d in s[5]), s[6])
             case "chunks":
-                return ("chunks", one(s[1]), one(s[2]), go(s[3]), s[4], *s[5:7], ())
+                return ("chunks", one(s[1]), one(s[2]), go(s[3]), s[4], tuple((one(a), m, d) for a, m, d in s[5]), s[6], tuple(map(go, s[7])) if s[5] or s[6] else ())
             case "alloc":
                 return (*s[:3], tuple(map(go, s[3])), s[4])
+            case "helper":
+                return (*s[:2], tuple((b, tuple(map(go, index))) for b, index in s[2]), tuple(map(go, s[3])), None if s[4] is None else (one(s[4][0]), s[4][1]), *s[5:])
+            case "print":
+                return (*s[:3], tuple(map(go, s[3])))
+            case "product":
+                return ("product", tuple(map(go, s[1])), tuple(map(go, s[2])), *s[3:])
         return s
 
     return tuple(map(stmt, body))

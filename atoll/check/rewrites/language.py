@@ -349,18 +349,61 @@ def put(e: Any, env: Mapping[str, Poly]) -> Any:
 
 
 def put_whole(s: Stmt, env: Mapping[str, Poly]) -> Stmt | None:
-    """A statement that is not looked into with its unknowns replaced; None where it has statements inside that name them."""
+    """A statement with its unknowns replaced, also inside it; None where it binds one of them or what one becomes, or sets one that is no other variable."""
+    used = read((s,))[0] | changed((s,))[0]
+    moved = {v: p for v, p in env.items() if v in used and p != var(v)}
+    bound = {v for x in walk((s,)) for v in _own_names(x)}
+    return None if bound & set(moved).union(*map(names, moved.values())) else _put_whole(s, moved)
+
+
+def _put_whole(s: Stmt, env: Mapping[str, Poly]) -> Stmt | None:
+    inner = tuple(tuple(_put_whole(x, env) for x in b) for b in bodies(s))
+    if any(x is None for b in inner for x in b):
+        return None
+    s = with_bodies(s, tuple(tuple(x for x in b if x is not None) for b in inner))
+
+    def go(es: Any) -> Any:
+        return tuple(put(e, env) for e in es)
+
     match s[0]:
+        case "let" | "declare":
+            return (*s[:3], None if s[3] is None else put(s[3], env))
+        case "assign" | "add":
+            to = put(("use", s[1]), env)
+            return (s[0], to[1], *s[2:-1], put(s[-1], env)) if to[0] == "use" else None
+        case "store":
+            return (*s[:2], go(s[2]), put(s[3], env))
+        case "update":
+            return (*s[:2], go(s[2]), s[3], put(s[4], env))
+        case "check":
+            return ("check", put(("truth", s[1]), env)[1], s[2], go(s[3]))
+        case "if" | "break":
+            return (s[0], put(("truth", s[1]), env)[1], *s[2:])
+        case "for" | "accumulate":
+            return (*s[:2], *go(s[2:4]), *s[4:])
+        case "chunks":
+            return (*s[:3], put(s[3], env), *s[4:7], go(s[7]))
         case "alloc":
-            return (*s[:3], tuple(put(p, env) for p in s[3]), s[4])
+            return (*s[:3], go(s[3]), s[4])
         case "helper":
-            return ("helper", s[1], tuple((b, tuple(put(p, env) for p in index)) for b, index in s[2]), tuple(put(p, env) for p in s[3]), *s[4:])
+            return (*s[:2], tuple((b, go(index)) for b, index in s[2]), go(s[3]), *s[4:])
         case "print":
-            return (*s[:3], tuple(put(e, env) for e in s[3]))
-        case "break":
-            return ("break", put(("truth", s[1]), env)[1])
-    moved = {v for v, p in env.items() if p != var(v)}
-    return None if moved & (read((s,))[0] | changed((s,))[0]) else s
+            return (*s[:3], go(s[3]))
+        case "product":
+            return ("product", go(s[1]), go(s[2]), *s[3:])
+    return s
+
+
+def _own_names(s: Stmt) -> Iterator[str]:
+    """Variables and indices that a statement itself gives a value, but for those that `put_whole` replaces."""
+    match s[0]:
+        case "let" | "declare" | "for":
+            yield s[1]
+        case "accumulate" | "chunks":
+            yield from s[1:2] if s[0] == "accumulate" else s[1:3]
+            yield from (v for v, _, _ in s[5])
+        case "helper" if s[4] is not None:
+            yield s[4][0]
 
 
 def rename(names: Mapping[str, str]) -> dict[str, Poly]:

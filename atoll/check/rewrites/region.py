@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.check.rewrites.asked import AskedQuestions
+from atoll.check.rewrites.best_back import canonical
 from atoll.check.rewrites.checks_back import checks_back, renamed
 from atoll.check.rewrites.footprints import CHECK
 from atoll.check.rewrites.kept_back import kept_back
@@ -262,7 +263,8 @@ class Region(Values, AskedQuestions, Lanes):
         new = as_was(old, x.stmt if old[0] in LEAVES else self.by_their_roots(x.stmt), self.kinds)
         self.scoped(x, new, env)
         if old[0] not in LEAVES:
-            if put_whole(old, env) != new:
+            made = put_whole(old, env)
+            if made is None or canonical((made,), variables=False) != canonical((new,), variables=False):
                 raise No("another statement")
             return
         if old[0] == new[0] == "check":

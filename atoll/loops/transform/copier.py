@@ -114,6 +114,8 @@ class Copier:
             if s.instance is not None and not isinstance(s, HOLDERS):
                 here = s.instance.subst(self.env)
                 new = [replace(x, instance=here) if x.instance is None and not isinstance(x, HOLDERS) else x for x in new]
+            elif s.instance is not None and isinstance(s, lp.If) and len(new) == 1 and isinstance(new[0], lp.If) and new[0].instance is None:
+                new = [replace(new[0], instance=s.instance.subst(self.env))]  # what changes what decides over it is looked at as one statement
             made += new
         return made
 
