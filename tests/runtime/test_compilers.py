@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import atoll as at
-from atoll import f64, zeros
+from atoll import f64, i32, zeros
 from atoll.backends.c import known_wrong
 from atoll.runtime import probes, toolchain
 from tests.front.modules import python
@@ -59,7 +59,7 @@ def run(tmp_path, program=PROGRAM, **env):
 
 def test_each_program_says_what_mends_it():
     found = known_wrong.probes()
-    assert [p.name for p in found] == ["diagonal", "distribution", "fission", "floats", "jam", "unordered", "wrapping"]
+    assert [p.name for p in found] == ["diagonal", "distribution", "fission", "floats", "jam", "masked", "unordered", "wrapping"]
     for p in found:
         assert p.what and p.without and all(option.startswith("-f") for option in p.without)
         assert f"static int {p.name}(void)" in p.text
@@ -238,6 +238,29 @@ def skewed(b: f64[m], c: f64[m], x: f64[n]):
         for j in range(64):
             b[i + j] = c[i + j] + c[j]
     return b
+
+
+@at.fn
+def masked(x: i32[30, 2], masks: i32[n]) -> i32[n, 2]:
+    out = zeros((n, 2), i32)
+    for k in range(n):
+        a = i32(0)
+        b = i32(0)
+        for r in range(30):
+            bit = i32(1) << i32(r)
+            if bit & masks[k] == bit:
+                a += x[r, 0]
+                b += x[r, 1]
+        out[k, 0] = a
+        out[k, 1] = b
+    return out
+
+
+def test_sums_of_neighbours_on_a_condition():
+    """Happened: gcc 12 added x[r, 1] to both (found in a program of Futhark's tests, which places points by Sobol's numbers)."""
+    x, masks = np.arange(60, dtype=np.int32).reshape(30, 2) ** 2, np.arange(9, dtype=np.int32) * 33
+    wanted = [[sum(x[r, j] for r in range(30) if mask >> r & 1) for j in range(2)] for mask in masks]
+    np.testing.assert_array_equal(masked(x, masks), wanted)
 
 
 def test_rows_that_are_taken_out():

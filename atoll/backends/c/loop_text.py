@@ -16,8 +16,8 @@ from atoll.backends.c.text import safe
 from atoll.backends.c.vector_text import BYTES, Vectors
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
-from atoll.loops.questions import may_fail
-from atoll.sizes import Poly, Sym
+from atoll.loops.questions import loads, may_fail, parts
+from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import BOOL, DType
 
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
@@ -61,7 +61,7 @@ class Loops(Vectors):
         with self.in_loop(bool(tick)), self.braces(f"for (int64_t {name} = {low}; {name} < {high}; {name}++{steps})"):
             if tick:
                 self.put(tick)
-            elif isinstance(loop, lp.For) and not loop.parallel and not loop.vector and not loop.unroll and _skewed(loop):
+            elif not (isinstance(loop, lp.For) and (loop.parallel or loop.vector or loop.unroll)) and (_skewed(loop) or (not pragma and _masked(loop))):
                 self.put("at_order();")
             self.stmts(body)
         self.names.leave(loop.sym)
@@ -337,7 +337,35 @@ class Loops(Vectors):
             self.update(safe(var.name), MONOIDS[monoid][0], value, var.dtype)
 
 
-def _skewed(loop: lp.For) -> bool:
+def _masked(loop: lp.For | lp.Accumulate) -> bool:
+    """Do several sums of integers read neighbours in one array, on a condition? gcc adds the same neighbour to all of them (runtime/native/probes/masked.c)."""
+    inside = list(lp.walk(loop.body))
+    inner = {s.sym for s in inside if isinstance(s, (lp.For, lp.Accumulate))}
+    sums = [s for s in inside if isinstance(s, (lp.Add, lp.Assign, lp.Update, lp.Store)) and _kept(s, loop.sym)]
+    if not sums or (len(sums) == 1 and not inner):
+        return False
+    places: dict[lp.Buffer, set[tuple[Poly, ...]]] = {}
+    choices = [(s.then, s.orelse) for s in (*inside, *parts(loop.body, lp.Choose)) if isinstance(s, (lp.If, lp.Choose))]
+    for choice in (*choices, *(c.args[1:] for c in parts(loop.body, lp.Call) if c.op in ("select", "and", "or"))):
+        for load in loads(choice):
+            if not (load.buffer.dtype.is_float or load.buffer.dtype.is_complex) and _strides_over(load.index, loop.sym):
+                places.setdefault(load.buffer, set()).add(load.index)
+    return any(len(found) > 1 or any(not inner.isdisjoint(p.leaves()) for index in found for p in index) for found in places.values())
+
+
+def _kept(stmt: lp.Add | lp.Assign | lp.Update | lp.Store, sym: Sym) -> bool:
+    """A statement that changes an integer from round to round."""
+    if isinstance(stmt, (lp.Add, lp.Assign)):
+        return not (stmt.var.dtype.is_float or stmt.var.dtype.is_complex)
+    return not (stmt.buffer.dtype.is_float or stmt.buffer.dtype.is_complex or any(sym in p.leaves() for p in stmt.index))
+
+
+def _strides_over(index: tuple[Poly, ...], sym: Sym) -> bool:
+    """Is another place read in each round that is not the next one?"""
+    return any(sym in p.leaves() for p in index[:-1]) or (bool(index) and sym in index[-1].leaves() and sym in (index[-1] - poly(sym)).leaves())
+
+
+def _skewed(loop: lp.For | lp.Accumulate) -> bool:
     """Does a loop inside write at sums of its index and this one's, so that rounds of this one may write one place? gcc forgets that (runtime/native/probes/diagonal.c)."""
     inner = {s.sym for s in lp.walk(loop.body) if isinstance(s, (lp.For, lp.Accumulate))}
 
@@ -345,7 +373,7 @@ def _skewed(loop: lp.For) -> bool:
         leaves = p.leaves()
         return not inner.isdisjoint(leaves) and any(a is loop.sym or isinstance(a, lp.VarAtom) for a in leaves)
 
-    return bool(inner) and any(isinstance(s, lp.Store) and any(map(mixed, s.index)) for s in lp.walk(loop.body))
+    return isinstance(loop, lp.For) and bool(inner) and any(isinstance(s, lp.Store) and any(map(mixed, s.index)) for s in lp.walk(loop.body))
 
 
 def _left(loop: lp.For | lp.Accumulate) -> bool:
