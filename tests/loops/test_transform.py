@@ -17,7 +17,7 @@ from atoll.loops.transform.expand import in_lanes, lane_array
 from atoll.loops.transform.forward import Forwarded, retargeted
 from atoll.loops.transform.indices import own_indices
 from atoll.loops.transform.jam import loops_together, one_sum, row_updates, sums_together
-from atoll.loops.transform.pieces import seen_pieces
+from atoll.loops.transform.pieces import SeenPieces, marked, seen_pieces
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.regroup import as_assignments, monoid_of, neutral
 from atoll.loops.transform.split import block_end, in_blocks, over_blocks, part_of
@@ -72,16 +72,51 @@ def test_blocks_that_are_begun_and_parts_of_one_length() -> None:
 
 def test_pieces_for_threads_where_rounds_are_seen_to_be_apart() -> None:
     own, cell = lp.Store(row, (poly(i),), at(x, i, i)), lp.Store(c, (poly(i), poly(r)), at(c, i, r))
-    made = seen_pieces(over(i, n, own, over(r, m, cell), parallel=False), lambda: poly(m), (), align=4)
-    assert isinstance(made, lp.Chunks) and made.align == 4 and made.extent == poly(n)
-    assert text([made]).split("\n")[:2] == ["pieces i_lo..i_hi of n:", "  for i in i_lo..i_hi:"]
+    found = seen_pieces(loop := over(i, n, own, over(r, m, cell), parallel=False), lambda: poly(m), (), [loop], align=4)
+    assert isinstance(found, SeenPieces) and found.chunk.align == 4 and found.chunk.extent == poly(n) and found.own == []
+    assert text([found.chunk]).split("\n")[:2] == ["pieces i_lo..i_hi of n:", "  for i in i_lo..i_hi:"]
     back = lp.Store(row, (poly(i) + 1,), lp.Load(row, (poly(i),)))
-    assert "same element" in why(seen_pieces(over(i, n, back, parallel=False), lambda: poly(1), ()))
-    assert "scheduled" in why(seen_pieces(replace(over(i, n, own), vector=4), lambda: poly(1), ()))
-    same = over(i, n, over(r, m, lp.Store(row, (poly(r),), at(x, i, r))), over(r, m, lp.Store(c, (poly(i), poly(r)), at(row, r))), parallel=False)
-    assert "same element" in why(seen_pieces(same, lambda: poly(1), ()))
-    alone = seen_pieces(same, lambda: poly(1), (), own=[row])
-    assert isinstance(alone, lp.Chunks) and "alloc row" in text([alone])
+    assert "same element" in why(seen_pieces(over(i, n, back, parallel=False), lambda: poly(1), (), []))
+    assert "scheduled" in why(seen_pieces(replace(over(i, n, own), vector=4), lambda: poly(1), (), []))
+
+
+def test_arrays_that_every_round_fills_are_the_pieces_own() -> None:
+    fill = over(r, m, lp.Store(row, (poly(r),), at(x, i, r)))
+    use = over(r, m, lp.Store(c, (poly(i), poly(r)), at(row, r)))
+
+    def found(*body: lp.Stmt, beside: tuple[lp.Stmt, ...] = ()) -> SeenPieces | Refused:
+        loop = over(i, n, *body, parallel=False)
+        return seen_pieces(loop, lambda: poly(1), (), [loop, *beside])
+
+    alone = found(fill, use)
+    assert isinstance(alone, SeenPieces) and alone.own == [row] and "alloc row" in text([alone.chunk])
+    shared = "same element"
+    assert shared in why(found(fill, use, beside=(use,)))  # another one reads it
+    assert shared in why(found(use, fill))  # a round reads what another one left
+    assert shared in why(found(over(r, poly(m) - 1, *fill.body), use))  # not all of it is filled
+    assert shared in why(found(lp.If((lp.Test("ge", poly(m) - 3),), [fill]), use))  # or not in every round
+    assert shared in why(found(over(r, m, lp.Store(row, (poly(r),), at(row, r))), use))  # which reads it
+
+
+def test_rounds_that_are_seen_to_be_apart_are_marked() -> None:
+    moved = lp.Store(row, (poly(i) + m,), lp.Load(row, (poly(i),)))
+    known = (poly(m) - n,)
+    (loop,) = lp_marked(over(i, n, moved, parallel=False), known)
+    assert isinstance(loop, lp.For) and loop.parallel
+    assert "same element" in why(marked(over(i, n, moved, parallel=False), (), 8))
+    assert "does more" in why(marked(over(i, n, over(r, m, moved), parallel=False), known, 8))
+    assert "scheduled" in why(marked(replace(over(i, n, moved), vector=4), known, 8))
+    k = lp.Var("k", I64)
+    behind = over(i, n, lp.Store(row, (poly(i),), lp.Load(row, (poly(i) + k.atom + n,))), parallel=False)
+    (tested,) = lp_marked(behind, (poly(n), poly(k.atom)))  # which may wrap around
+    assert isinstance(tested, lp.If) and [t.poly for t in tested.tests] == [poly(k.atom) + 8, 8 - poly(k.atom)]
+    assert [s.parallel for s in (*tested.then, *tested.orelse) if isinstance(s, lp.For)] == [True, False]
+
+
+def lp_marked(loop: lp.For, known: tuple[Poly, ...]) -> lp.Stmts:
+    made = marked(loop, known, 8)
+    assert not isinstance(made, Refused)
+    return made
 
 
 def test_loops_are_written_out_where_their_rounds_are_in_the_text() -> None:

@@ -5,8 +5,7 @@ becomes
     pieces i_lo..i_hi of high - low:  for i in low + i_lo..low + i_hi:  ...
 
 The plan makes pieces of what has no order by itself; here are updates written round by round, as in eliminations. That no round touches what
-another one writes is proved from the indices (loops/recipes/independent.py), so nothing depends on the pieces. An array that every round
-fills before it reads it is the piece's own. How much there is to do is known when the loop is met, and little stays on one thread.
+another one writes is proved from the indices (transform/pieces.py), so nothing depends on the pieces. How much there is to do is known when the loop is met, and little stays on one thread.
 Nothing that can fail or print is inside, so there is no first failure to tell.
 """
 
@@ -14,7 +13,6 @@ from __future__ import annotations
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import loads, mentions
 from atoll.loops.transform.pieces import seen_pieces
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, outermost_first, without_memory
@@ -44,42 +42,15 @@ def _cut(loop: lp.For, known: Known, whole: lp.Stmts, moved: dict[lp.Buffer, lp.
         return None
     if not any(isinstance(s, (lp.For, lp.Accumulate)) and (s.high - s.low).const() is None for s in lp.walk(loop.body)):
         return None
-    private = _private(loop, whole)
     middle: dict[Atom, Poly] = {loop.sym: (loop.low + loop.high) // 2}
     sums = any(isinstance(s, lp.Accumulate) for s in loop.body)
-    chunk = seen_pieces(loop, lambda: _operations(loop.body, middle) // profit.PIECE_SHARE, known, private, align=profit.ROWS if sums else 1)
-    if isinstance(chunk, Refused):
+    found = seen_pieces(loop, lambda: _operations(loop.body, middle) // profit.PIECE_SHARE, known, whole, align=profit.ROWS if sums else 1)
+    if isinstance(found, Refused):
         return None
-    for b in private:
+    for b in found.own:
         b.private = True
-    moved.update(dict.fromkeys(private, chunk))
-    return chunk
-
-
-def _private(loop: lp.For, whole: lp.Stmts) -> list[lp.Buffer]:
-    """Arrays that nothing else mentions and every round fills before it reads them; their size is known before the loop."""
-    candidates = dict.fromkeys(s.buffer for s in lp.walk(loop.body) if isinstance(s, lp.Store) and s.buffer.kind == "temp")
-    found = [b for b in candidates if not b.local and b.rows is None and _filled(b, loop.body)]
-    if not found:
-        return []
-    here, everywhere = mentions(loop.body), mentions(whole)
-    made: set[Atom] = {loop.sym, *(s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign)))}
-    return [b for b in found if here[b] == everywhere[b] and not any(made & p.leaves() for p in b.extents)]
-
-
-def _filled(buffer: lp.Buffer, body: lp.Stmts) -> bool:
-    """The first statement that mentions an array writes all of it."""
-    first = next(s for s in body if mentions([s])[buffer])
-    index: list[Poly] = []
-    while isinstance(first, lp.For) and first.low == poly(0):
-        if len(index) == len(buffer.extents) or first.high != buffer.extents[len(index)]:
-            return False
-        index.append(poly(first.sym))
-        inner = [s for s in first.body if not isinstance(s, lp.Let)]
-        if len(inner) != 1 or any(x.buffer is buffer for x in loads(first.body)):
-            return False
-        first = inner[0]
-    return isinstance(first, lp.Store) and first.buffer is buffer and first.index == tuple(index)
+    moved.update(dict.fromkeys(found.own, found.chunk))
+    return found.chunk
 
 
 def _operations(stmts: lp.Stmts, middle: dict[Atom, Poly]) -> Poly:
