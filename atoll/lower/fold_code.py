@@ -153,7 +153,7 @@ class _Pieces:
         for s in lp.walk(chunk.stmts):
             if isinstance(s, lp.Alloc):
                 s.buffer.private = True
-        scope.add(lp.Chunks(low, high, count, self._work(), chunk.stmts))
+        scope.add(lp.Chunks(low, high, count, self.b.translate(self._work(), {}, scope), chunk.stmts))
 
     def _work(self) -> Poly:
         """Operations of a piece, about."""

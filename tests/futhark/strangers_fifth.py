@@ -139,6 +139,31 @@ def words(a: Any, b: Any) -> Any:
     return [v.bit_count() for v in x], [32 - v.bit_length() for v in x], low, high, a >> 31, a | 16, (high + 5) % 2**32, a << 5 | a >> 27, (a ^ b) & ~b | 3
 
 
+def clustered(p: Any, k: int) -> Any:
+    centres = p[:k].copy()
+    for _ in range(5):
+        where = np.argmin(np.sqrt(((p[:, None] - centres) ** 2).sum(2)), 1)
+        centres = np.array([p[where == j].mean(0) if (where == j).any() else centres[j] for j in range(k)])
+    return centres, np.bincount(where, minlength=k)
+
+
+def thinned(xs: Any) -> Any:
+    k = 0
+    while len(xs) > 2 and k < 10:
+        xs = xs[xs % 2 == 0] if k % 2 == 0 else xs // 2
+        k += 1
+    return xs, k
+
+
+def exchanged(bins: Any, x: Any) -> Any:
+    def f(x: Any) -> Any:
+        s, t = np.cumsum(x), np.roll(np.exp(x), 1)
+        low = np.where(t.real < t[::-1].real, t, t[::-1])
+        return sum(np.prod(s[bins == k]) for k in range(3)) + (low * s).sum() + max(t, key=lambda z: z.real)
+
+    return f(x).real, np.array([f(x + 1e-30j * row).imag / 1e-30 for row in np.eye(len(x))])
+
+
 RIGHT = {
     "the operators of i8": Program(
         """
@@ -364,4 +389,95 @@ def subtract (a: i32) (b: i32) = b - a
 def max3 a b c = i32.max a b `i32.max` c
 entry run (xs: []i32) = let r = filter ((> 1) <&&> (< 6)) xs let t = reduce (+^) (0, 0) (zip r (map (`i32.max` 4) r)) in (r, t.0, t.1, (* 2) *. xs, max3 xs[0] xs[1] (-5) - -1, (-) 3 2 + (2-) 7 + (subtract 1) 5)
 """, "run", (np.array([3, 9, 2, 5, 0, 6], np.int32),), lambda x: (np.array([3, 2, 5]), 10, 13, x * 2, 10, 0)),
+    "running sums of rows whose length is an argument": Program(
+        """
+entry run (n: i64) (m: i64) (a: [n * m]i32) : ([n][m]i32, [m]i32) =
+  let rows = unflatten a
+  let add (xs: [m]i32) ys = map2 (+) xs ys
+  in (scan add (replicate m 0) rows, reduce add (replicate m 0) rows)
+""", "run", (300, 2, np.arange(600, dtype=np.int32)), lambda n, m, a: (a.reshape(n, m).cumsum(0), a.reshape(n, m).sum(0))),
+    "two sums of what bits choose": Program(
+        """
+entry run [k] (x: [30][2]i32) (masks: [k]i32) : ([k]i32, [k]i32) =
+  unzip (map (\\m -> loop (a, b) = (0, 0) for r < 30i64 do let bit = 1 << i32.i64 r in if bit & m == bit then (a + x[r, 0], b + x[r, 1]) else (a, b)) masks)
+""", "run", (RNG.integers(0, 99, (30, 2)).astype(np.int32), np.arange(9, dtype=np.int32) * 33), lambda x, masks: tuple(np.array([sum(x[r, j] for r in range(30) if m >> r & 1) for m in masks]) for j in range(2))),
+    "means of clusters as records": Program(
+        """
+type cluster = {centre: [2]f64, count: i32}
+def dist (a: [2]f64) (b: [2]f64) = f64.sqrt (f64.sum (map2 (\\x y -> (x - y) ** 2) a b))
+def nearest [k] (cs: [k]cluster) (p: [2]f64) : i64 =
+  (reduce_comm (\\(i, a) (j, b) -> if b < a || (b == a && j < i) then (j, b) else (i, a)) (k, f64.inf) (zip (iota k) (map (\\c -> dist c.centre p) cs))).0
+entry run [n] (ps: [n][2]f64) (k: i64) : ([k][2]f64, [k]i32) =
+  let start = map (\\i -> {centre = ps[i], count = 0i32}) (iota k)
+  let cs = loop cs = start for _r < 5i32 do
+    let where = map (nearest cs) ps
+    let counts = hist (+) 0i32 k where (replicate n 1)
+    let sums = reduce_by_index (replicate k [0, 0]) (map2 (+)) [0, 0] where ps
+    in map3 (\\c s m -> if m == 0 then c with count = 0 else {centre = map (/ f64.i32 m) s, count = m}) cs sums counts
+  in (map (.centre) cs, map (.count) cs)
+""", "run", (RNG.random((20, 2)), 3), clustered),
+    "folds of a product of monoids, opened": Program(
+        """
+module type monoid = { type t val zero : t val op : t -> t -> t }
+module pair (A: monoid) (B: monoid) : monoid with t = (A.t, B.t) = { type t = (A.t, B.t) def zero = (A.zero, B.zero) def op (a: t) (b: t) : t = (A.op a.0 b.0, B.op a.1 b.1) }
+module folds (M: monoid) = { def fold [n] (xs: [n]M.t) = reduce M.op M.zero xs def scanl [n] (xs: [n]M.t) = scan M.op M.zero xs }
+module sum_i32 = { type t = i32 def zero = 0i32 def op = (i32.+) }
+module max_f64 = { type t = f64 def zero = f64.lowest def op = f64.max }
+module both = folds (pair sum_i32 (pair max_f64 sum_i32))
+open both
+entry run [n] (a: [n]i32) (b: [n]f64) = let (s, (m, c)) = fold (zip a (zip b (replicate n 1i32))) let t = scanl (zip a (zip b (rep 1i32))) in (s, m, c, map (.1.0) t)
+""", "run", (np.array([1, 2, 3], np.int32), np.array([2.0, 5, 1])), lambda a, b: (6, 5.0, 3, np.maximum.accumulate(b))),
+    "records of arrays whose sizes a loop changes": Program(
+        """
+type~ stream = {vals: []i64, tag: i32}
+def evens (s: stream) : stream = {vals = filter (\\x -> x % 2 == 0) s.vals, tag = s.tag + 1}
+def halve (s: stream) : stream = s with vals = map (/ 2) s.vals
+entry run (xs: []i64) =
+  let s = loop s = {vals = xs, tag = 0} while length s.vals > 2 && s.tag < 10 do if s.tag % 2 == 0 then evens s else let t = halve s in t with tag = s.tag + 1
+  in (s.vals, s.tag)
+""", "run", (np.arange(17) * 4,), thinned),
+    "a window by a function of a sized array": Program(
+        """
+def conv [n][k] (f: [k]f64 -> f64) (xs: [n + k - 1]f64) : [n]f64 = tabulate n (\\i -> f (xs[i:i + k] :> [k]f64))
+entry run [m] (xs: [m]f64) = let n = m - 2 in conv (\\(w: [3]f64) -> w[0] - 2 * w[1] + w[2]) (xs :> [n + 3 - 1]f64)
+""", "run", (RNG.random(8),), lambda x: x[:-2] - 2 * x[1:-1] + x[2:]),
+    "an inverse with pivots, rows swapped in place": Program(
+        """
+def swap 't [n] (i: i64) (j: i64) (xs: *[n]t) : *[n]t = let a = copy xs[i] let b = copy xs[j] in xs with [i] = b with [j] = a
+def argmax [n] (xs: [n]f64) = (reduce (\\a b -> if f64.abs b.1 > f64.abs a.1 then b else a) (0, 0) (zip (iota n) xs)).0
+entry run [n] (a: [n][n]f64) : [n][n]f64 =
+  let m = map2 (\\r i -> r ++ tabulate n (\\j -> f64.bool (i == j))) a (iota n) :> [n][n + n]f64
+  let m = loop m = copy m for k < n do
+    let p = k + argmax m[k:, k]
+    let m = swap k p m
+    let row = map (/ m[k, k]) m[k]
+    in tabulate n (\\i -> if i == k then row else map2 (\\x y -> x - m[i, k] * y) m[i] row)
+  in map (\\r -> r[n:] :> [n]f64) m
+""", "run", (RNG.random((4, 4)),), np.linalg.inv),
+    "functions whose results have their arguments' sizes": Program(
+        """
+def mk (n: i64) : (k: i64) -> [n + k]i64 = \\k -> iota (n + k)
+def app 'a (f: (n: i64) -> [n]a) (n: i64) : [n]a = f n
+def zipw [n] 'a 'b (f: (i: i64) -> a -> b) (xs: [n]a) : [n]b = map2 f (iota n) xs
+entry run (n: i64) = (mk n 2, app iota n, app (\\n -> replicate n 7i32) 3, zipw (\\i x -> i * x) (mk 1 n))
+""", "run", (3,), lambda n: (np.arange(5), np.arange(3), np.array([7, 7, 7]), np.arange(4) ** 2)),
+    "the slope of scans, histograms, scatters and exchanges": Program(
+        """
+def f [n] (is: [n]i64) (xs: [n]f64) : f64 =
+  let s = scan (+) 0 xs
+  let h = hist (*) 1 3 is s
+  let t = scatter (copy xs) (map (\\i -> (i + 1) % n) (iota n)) (map f64.exp xs)
+  let (a, b) = unzip (map2 (\\x y -> if x < y then (x, y) else (y, x)) t (reverse t))
+  in f64.sum h + f64.sum (map2 (*) a s) + f64.maximum b
+entry run [n] (is: [n]i64) (xs: [n]f64) = vjp2 (f is) xs 1
+""", "run", (np.array([0, 1, 0, 2, 1]), RNG.random(5)), exchanged),
+    "updates of rows and of parts of columns": Program(
+        """
+entry run [n][m] (a: *[n][m]i32) (v: [m]i32) =
+  let a[0] = v
+  let a[1:, 0] = replicate (n - 1) 7
+  let a[n - 1, 1:m:2] = map (\\x -> -x) v[1:m:2]
+  let a = a with [1, 1] = a[0, 0] + a[1, 2]
+  in a
+""", "run", (np.arange(12, dtype=np.int32).reshape(3, 4), np.array([10, 20, 30, 40], np.int32)), lambda a, v: np.array([[10, 20, 30, 40], [7, 16, 6, 7], [7, -20, 10, -40]])),
 }  # fmt: skip
