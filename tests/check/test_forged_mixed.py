@@ -1,5 +1,5 @@
 """False certificates of compiles: names of one program taken for those of the other, elements that are asked for where they may not be, lengths of arrays that change places, quotients by what may be 0.
-Eight of these were accepted on 19 November. Beside each stands what is right and differs in that one thing only, which is accepted."""
+Nine of these were accepted on 19 November. Beside each stands what is right and differs in that one thing only, which is accepted."""
 
 from __future__ import annotations
 
@@ -115,6 +115,23 @@ def as_long_as_it_was(assigned: bool = False) -> Data:
     return forged(before, [*((s, j) for j, s in enumerate(head)), *(order if not assigned else reversed(order)), *((s, e + 3 + j) for j, s in enumerate(rest))])
 
 
+
+def flagged(flag: str = "k2", first: str = "k", again: str = "k4", of: Any = "m") -> Data:
+    """x[k] for k = int(a[i]), whose check left the loop: a flag says whether it fails in some round. The first k of all is known by the name that k had."""
+    test = lambda k: (("ge", v(k)), ("ge", v("n") - 1 - v(k)))
+    name = lambda k, i: ("let", k, "i64", ("cast", at("a", i), "i64"))
+    before = (("for", "i", 0, "n", (name("k", "i"), ("check", test("k"), 0), ("store", "y", ("i",), at("x", "k"))), True),)
+    said = ("add", "bad", "or", ("choose", test(flag), ("const", 0, "i64"), ("const", 1, "i64")))
+    instead = ("let", "l", "i64", ("choose", test("k2"), ("use", "k2"), ("index", 0)))
+    scan = [(name("k2", "i"), (1, SAME)), (said, None), (instead, None), (("store", "y", ("i",), at("x", "l")), (3, SAME))]
+    exact = lambda k, j, i: [(("for", j, 0, "n", [(name(k, i), (1, {"i": i})), (("check", test(k), 0), (2, {"i": i}))]), None)]
+    some = [(("ge", v("n") - 1))]
+    guard = (("if", some, [(("if", some, [], exact(again, "m", of)), None)], []), None)
+    inner = [(name(first, 0), (1, {"i": 0})), guard, (("accumulate", "i", 0, "n", scan, [["bad", "or", "i64"]], False), 0), (("if", (("ne", "bad"),), exact("k3", "j", "j"), []), None)]
+    roots = dict.fromkeys(("k2", "k3", "k4", "l", first), "k")
+    return forged(before, [(("if", some, inner, []), None)], roots={a: b for a, b in roots.items() if a != b})
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "a name: of another": (exchanged, lambda: exchanged(element=1, of=1), "another one's"),
     "a name: of another variable": (lambda: exchanged("declare"), lambda: exchanged("declare", element=1, of=1), "another one's"),
@@ -124,6 +141,8 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "a test: of data of another round": (lambda: of_the_round(number=False), lambda: of_the_round(BACK, number=False), "inside"),
     "a test: of this round and another one": (lambda: of_the_round(BACK, name="p2", again=True), lambda: of_the_round(BACK, again=True), "all"),
     "a test: of data of this round and another one": (lambda: of_the_round(BACK, name="p2", number=False, again=True), lambda: of_the_round(BACK, number=False, again=True), "all"),
+    "a flag: of the first round": (flagged, lambda: flagged(flag="k"), "without origin"),
+    "a flag: of the first round, by another name": (lambda: flagged(first="k0"), lambda: flagged(flag="k0", first="k0"), "without origin"),
     "a piece: of another range": (in_a_piece, lambda: in_a_piece("m"), "another|inside|all"),
     "a quotient: by what may be 0": (divided, lambda: divided("m"), "may be 0"),
     "a quotient: by what may be 0, where there are elements": (lambda: divided("m", v("m") - 1), lambda: divided("m", v("m")), "may be 0"),

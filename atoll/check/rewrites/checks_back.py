@@ -115,7 +115,12 @@ def _same_instances(scan: Node, again: Node, roots: Mapping[str, str]) -> dict[s
                 made.setdefault(roots.get(n.stmt[1], n.stmt[1]), []).append((loop.stmt[1], n.origin))
     sure = {root for root, found in made.items() if all(_same_instance(found[0], other) for other in found)}
     marked = {n.stmt[1] for loop in (scan, again) for n in loop.bodies[0] if n.stmt[0] == "let" and n.origin is not None}
-    return {v: root for v, root in roots.items() if v in marked and root in sure}
+    return {v: _root(v, roots) for v in marked if roots.get(v, v) in sure}
+
+
+def _root(v: str, roots: Mapping[str, str]) -> str:
+    """What a name is a copy of, which is the name of nothing else: the program has perhaps another variable that is called so."""
+    return f"{roots.get(v, v)}%root"
 
 
 def _same_instance(a: tuple[str, Any], b: tuple[str, Any]) -> bool:
@@ -146,7 +151,7 @@ def _as_in(guards: Node, again: Node, rooted: Mapping[str, str], roots: Mapping[
     def go(body: tuple[Node, ...]) -> None:
         for n in body:
             if n.stmt[0] == "let":
-                root = roots.get(n.stmt[1], n.stmt[1])
+                root = _root(n.stmt[1], roots)
                 e = _rooted(("true", None, n.stmt[3]), found)[2]
                 if inside.get(root) == e and "%round" not in names(e):
                     found[n.stmt[1]] = root
@@ -185,7 +190,7 @@ def _only_repeats(n: Node, again: Node, roots: Mapping[str, str]) -> bool:
         return True
     if n.stmt[0] != "for" or n.stmt[2:4] != again.stmt[2:4]:
         return False
-    mine, theirs = ({**{v: r for v, r in roots.items() if v in _lets(x)}, x.stmt[1]: "%round"} for x in (n, again))
+    mine, theirs = ({**{v: _root(v, roots) for v in _lets(x)}, x.stmt[1]: "%round"} for x in (n, again))
     return _texts(n.bodies[0], mine) == _texts(again.bodies[0], theirs)
 
 

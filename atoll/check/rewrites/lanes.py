@@ -250,6 +250,8 @@ class Lanes(Questions):
             if g is None:
                 continue
             env = {s: subst(p, round_) for s, p in g.items()}
+            elsewhere = {s for s, p in env.items() if p != var(s) and not (s in x.syms and self.equal(p, var(s), x))}  # it is another round of these loops: what is made in them is something else there
+            env |= {v: var(f"{v}%begun") for v in _made_of(y, elsewhere)}
             made.append(
                 [
                     *(("or", [[moved(c, env) for c in case] for case in grp]) for grp in y.groups),
@@ -259,3 +261,14 @@ class Lanes(Questions):
             )
         if not self.covered([*x.conds, *x.facts], made, [*x.groups, *x.known]):
             raise No(f"{v} may not have begun there")
+
+
+def _made_of(y: Leaf, rounds: set[str]) -> set[str]:
+    """Names in sight that depend on these indices."""
+    found = {v for v, leaf in y.scope.items() if leaf is not None and rounds & set(leaf.syms)} | {high for low, high, _ in y.pieces if low in rounds}
+    own = {v for v, leaf in y.scope.items() if leaf is None}
+    while True:
+        more = own & set().union(*(used for g in y.known if (used := {v for case in g for c in case if c[0] != "op" for v in names(c[1])}) & (rounds | found))) - found
+        if not more:
+            return found
+        found |= more
