@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
@@ -98,6 +99,16 @@ class Env:
             env = env.parent
         return None
 
+    def near(self, space: str, name: str, within: str = "") -> str | None:
+        """A help for a name that is not there: one that is written almost like it; `within` is the module's name with its dot."""
+        names: set[str] = set()
+        env: Env | None = self
+        while env is not None:
+            names.update(k for k in getattr(env, space) if (space, k) not in env.hidden and not k.startswith("builtin_"))
+            env = None if within else env.parent
+        close = difflib.get_close_matches(name, sorted(names), 1, 0.75)
+        return f"did you mean {within}{close[0]}?" if close else None
+
     def open(self, other: Env) -> None:
         for space in ("values", "types", "mods", "sigs"):
             getattr(self, space).update({k: v for k, v in getattr(other, space).items() if (space, k) not in other.hidden})
@@ -114,7 +125,7 @@ class Env:
         else:
             found = getattr(env, space).get(last) if (space, last) not in env.hidden else None
         if found is None:
-            fail("E1402", span, what=what, name=".".join(name))
+            fail("E1402", span, what=what, name=".".join(name), help=env.near(space, last, "".join(f"{part}." for part in name[:-1])))
         return found
 
 

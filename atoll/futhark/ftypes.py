@@ -19,6 +19,7 @@ INTS = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64")
 FLOATS = ("f16", "f32", "f64")
 NUMBERS = (*INTS, *FLOATS)
 PRIMS = (*NUMBERS, "bool")
+_KINDS = {frozenset(NUMBERS): "a number", frozenset(INTS): "an integer", frozenset(FLOATS): "a float", frozenset((*INTS, "bool")): "an integer or a truth value", frozenset(PRIMS): "a number or a truth value"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,7 +360,7 @@ def show(t: Type) -> str:
             return " ".join([name, *(f"[{show_dim(a)}]" if isinstance(a, (int, DRef, DOp, DExp, DVar)) else show(a) for a in args)])
         case TVar():
             if t.kinds is not None:
-                return "a number" if len(t.kinds) > 3 else "a float"
+                return _KINDS.get(frozenset(t.kinds), "one of " + ", ".join(t.kinds))
             if t.fields is not None:
                 return "{..., " + ", ".join(f"{f}: {show(x)}" for f, x in t.fields.items()) + "}"
             if t.cases is not None:

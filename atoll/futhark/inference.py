@@ -182,7 +182,7 @@ class Inference(Patterns):
                 return instantiate(found, self.level, span), name[cut:]
         if len(name) > 1 and env.find("mods", name[0]) is not None:
             env.qualified("values", name, span, "value")
-        fail("E1402", span, what="variable", name=name[0] if len(name) == 1 else ".".join(name))
+        fail("E1402", span, what="variable", name=".".join(name), help=env.near("values", name[0]) if len(name) == 1 else env.near("mods", name[0]))
 
     def look(self, name: s.Name, env: Env) -> Binding | None:
         at: Any = env

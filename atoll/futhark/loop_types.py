@@ -30,6 +30,7 @@ from atoll.futhark.ftypes import (
 from atoll.futhark.function_types import FunctionTypes
 from atoll.futhark.inference import _made, dims_of, mentions, show_dims
 from atoll.futhark.patterns import bound
+from atoll.futhark.type_exps import COERCE
 from atoll.futhark.unify import Mismatch, _dims, unify
 
 
@@ -106,7 +107,7 @@ class LoopTypes(FunctionTypes):
             late: list[Any] = []
             _dims(have, want, late)
             if late:
-                fail("E1404", at, found=show_dims(at_start), expected=show(t), why=f"Initial loop values do not have expected type: {late[0]}")
+                fail("E1404", at, found=show_dims(at_start), expected=show(t), why=f"Initial loop values do not have expected type: {late[0]}", help="" if late[0].never else COERCE)
 
     def loop_type(self, t: Type, start: Type, result: Type) -> Type:
         """The state's type after the loop: sizes that no round changes are those of the start."""

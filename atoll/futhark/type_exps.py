@@ -37,6 +37,9 @@ from atoll.futhark.unify import BOTTOM, Mismatch, SizeMismatch, is_dim, unify
 Diet = Any  # True: consumed; a dict of them by fields; None
 
 
+COERCE = "write `:>` with the size you know it has; it is checked when the program runs"
+
+
 class TypeExps:
     """The part of the checker that knows about types."""
 
@@ -62,7 +65,7 @@ class TypeExps:
             fail("E1403", span, found=show(a), expected=show(b), why=str(problem))
         self.same_diets(a, b, span)
         if late and self.strict:
-            fail("E1404", span, found=show(a), expected=show(b), why=str(late[0]))
+            fail("E1404", span, found=show(a), expected=show(b), why=str(late[0]), help="" if late[0].never else COERCE)
 
     def same_diets(self, found: Type, expected: Type, span: Span) -> None:
         """A function that consumes its argument does not stand for one that does not."""
@@ -77,6 +80,8 @@ class TypeExps:
     def dim_of(self, e: Any, env: Env, check: bool = True) -> Dim:
         """A size expression as a size."""
         if check:
+            if isinstance(e, s.Var) and len(e.name) == 1 and env.find("values", e.name[0]) is None:
+                fail("E1402", e.span, what="variable", name=e.name[0], help=f"a size is declared before the parameters that have it: [{e.name[0]}]")
             self.equal(self.exp(e, env), I64, e.span)
             consumed_in(e)
         return self.dim_of_checked(e)

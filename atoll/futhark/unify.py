@@ -42,11 +42,13 @@ class Mismatch(Exception):
 
 
 class SizeMismatch(Mismatch):
-    pass
+    never = False  # no coercion helps: two numbers, a size that is not there
 
 
 class Scope(SizeMismatch):
     """A size is used where its variable does not exist."""
+
+    never = True
 
 
 def unify(a: Type, b: Type, late: list[SizeMismatch] | None = None) -> None:
@@ -128,10 +130,22 @@ def unify_dims(d: Dim, e: Dim) -> None:
     elif isinstance(e, DVar):
         bind_dim(e, d)
     elif isinstance(d, DOp) and isinstance(e, DOp) and d.op == e.op:
-        unify_dims(d.left, e.left)
-        unify_dims(d.right, e.right)
+        try:
+            unify_dims(d.left, e.left)
+            unify_dims(d.right, e.right)
+        except Scope:
+            raise
+        except SizeMismatch:  # the whole is told
+            raise _differ(d, e) from None
     elif not (isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e))):
-        raise SizeMismatch(f"the size {in_words(d)} is not {in_words(e)}")
+        raise _differ(d, e)
+
+
+def _differ(d: Dim, e: Dim) -> SizeMismatch:
+    a, b = in_words(d), in_words(e)
+    told = SizeMismatch(f"the size {a} is not {b}" if a != b else f"the size {a} of one value is not that of the other: each is known only by its own value")
+    told.never = isinstance(d, int) and isinstance(e, int)
+    return told
 
 
 def _expressions(d: DExp, left: Any, e: DExp, right: Any) -> bool:
@@ -205,17 +219,19 @@ def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
         t = opened(t, var.level)
     _levels(t, var.level, late)
     fields, cases = kept
+    if fields and not isinstance(t, Rec):
+        raise Mismatch(f"{show(t)} has no field {next(iter(fields))!r}")
+    if cases and not isinstance(t, Sum):
+        raise Mismatch(f"{show(t)} has no constructor #{next(iter(cases))}")
     var.link = t
     if fields:
-        if not isinstance(t, Rec):
-            raise Mismatch(f"{show(t)} has no field {next(iter(fields))!r}")
+        assert isinstance(t, Rec)
         for f, x in fields.items():
             if f not in t.fields:
                 raise Mismatch(f"Attempt to access field {f!r} of {show(t)}, which has none of this name")
             unify(t.fields[f], x, late)
     if cases:
-        if not isinstance(t, Sum):
-            raise Mismatch(f"{show(t)} has no constructor #{next(iter(cases))}")
+        assert isinstance(t, Sum)
         for c, xs in cases.items():
             if c not in t.cases or len(t.cases[c]) != len(xs):
                 raise Mismatch(f"constructor #{c} is not one of {show(t)}")

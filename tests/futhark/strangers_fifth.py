@@ -481,3 +481,28 @@ entry run [n][m] (a: *[n][m]i32) (v: [m]i32) =
   in a
 """, "run", (np.arange(12, dtype=np.int32).reshape(3, 4), np.array([10, 20, 30, 40], np.int32)), lambda a, v: np.array([[10, 20, 30, 40], [7, 16, 6, 7], [7, -20, 10, -40]])),
 }  # fmt: skip
+
+WRONG = {
+    "a tuple where two arguments go": ("def f (x: i32) (y: i32) = x + y\nentry main (a: i32) = f (a, a)", "E1403", "(i32, i32) is not i32"),
+    "a branch that takes a part": ("entry main [n] (b: bool) (xs: [n]i32) = map2 (+) xs (if b then xs else take 2 xs)", "E1404", "1:54"),
+    "a loop up to a float": ("entry main (x: f32) = loop i = 0 for j < x do i + 1", "E1403", "f32 is not an integer"),
+    "a shift of a float": ("entry main (x: f64) = x << 2", "E1403", "f64 is not an integer"),
+    "an update at a float": ("entry main (xs: *[]f64) = xs with [1.5] = 2", "E1403", "a float is not an integer"),
+    "a constructor of a number": ("entry main (x: i32) = match x case #foo -> 1 case _ -> 2", "E1403", "i32 has no constructor #foo"),
+    "the sizes of two filters": ("def f [n] (xs: [n]i32) : ?[m].[m]i32 = filter (> 0) xs\nentry main [n] (xs: [n]i32) = map2 (+) (f xs) (f xs)", "E1404", "each is known only by its own value"),
+    "one more in front, one more behind": ('def f [n] (s: [n]u8) = map2 (==) ("a" ++ s) (s ++ "b")', "E1404", 'the size "n + 1" is not "1 + n"'),
+    "two literals of two lengths": ("entry main = zip [1i32, 2] [1i32, 2, 3]", "E1404", 'the size "3" is not "2"'),
+    "a size that nobody declares": ("entry main (xs: [n]i32) : [n]i32 = xs", "E1402", "[n]"),
+    "a value of a module with a slip": ("entry main (x: f64) = f64.sqroot x", "E1402", "did you mean f64.sqrt?"),
+    "a type with a slip": ("type point = {x: f32}\nentry main (p: pont) = p.x", "E1402", "did you mean point?"),
+    "a table of the program, changed": ("def table = [1i32, 2, 3]\nentry main (i: i64) = let t = table with [i] = 0 in t", "E1405", "table"),
+    "consumed by what a while asks": ("entry main [n] (xs: *[n]i32) = loop xs while (let ys = xs with [0] = 1 in ys[0] > 3) do xs", "E1405", "xs"),
+    "consumed by a function value": ("entry main [n] (xs: *[n]i32) = let f = \\i -> let xs[i] = 0 in 1 in f 0 + xs[0]", "E1405", "outside of the function"),
+    "a type of itself": ("type t = #leaf | #node t t\nentry main (x: i32) = x", "E1402", "Unknown type t"),
+    "a module's function of another result": ("module type S = { type t val f : t -> t }\nmodule M : S = { type t = i32 def f (x: t) : bool = x > 0 }\nentry main (x: i32) = x", "E1406", "f : i32 -> bool"),
+    "a pattern of three for two": ("entry main (x: i32) = let (a, b, c) = (x, x) in a + b + c", "E1403", "(i32, i32)"),
+    "a coercion to another rank": ("entry main [n] (xs: [n]f64) = xs :> [n][n]f64", "E1403", "changes sizes only"),
+    "scattered by indices of 32 bits": ("entry main [n] (d: *[n]f64) (is: [n]i32) (v: [n]f64) = scatter d is v", "E1403", "i32 is not i64"),
+    "an array that a payload's size does not fit": ("type t = #a i32 | #b [2]f64\ndef f (x: f64) = let v: t = #b [x] in match v case #a k -> f64.i32 k case #b w -> w[0]", "E1404", '"2" is not "1"'),
+    "a literal beyond its type": ("entry main : i32 = 3000000000", "E1403", "3000000000"),
+}  # fmt: skip

@@ -11,7 +11,7 @@ import atoll as at
 from tests.futhark import strangers, strangers_fifth, strangers_fourth, strangers_round, strangers_third
 
 RIGHT = strangers.RIGHT | strangers_round.RIGHT | strangers_third.RIGHT | strangers_fourth.RIGHT | strangers_fifth.RIGHT
-WRONG = strangers.WRONG | strangers_round.WRONG | strangers_third.WRONG | strangers_fourth.WRONG
+WRONG = strangers.WRONG | strangers_round.WRONG | strangers_third.WRONG | strangers_fourth.WRONG | strangers_fifth.WRONG
 
 
 def same(found: Any, wanted: Any) -> None:
@@ -36,3 +36,18 @@ def test_wrong(name: str) -> None:
         for function in at.futhark(source=text):
             function.type  # noqa: B018  made when it is asked for
     assert told.value.code == code and words in str(told.value), str(told.value)
+
+
+@pytest.mark.parametrize(("text", "helped"), [
+    ("def main [n][m] (xs: [n]i32) (ys: [m]i32) = zip xs ys", "write `:>` with the size you know it has; it is checked when the program runs"),
+    ("def main = zip [1i32, 2] [1i32, 2, 3]", ""),  # no size that could hold
+    ("def f [n] (xs: [n]i32) = map iota (map i64.i32 xs)", ""),
+    ("def main (xs: [n]i32) = xs", "a size is declared before the parameters that have it: [n]"),
+    ("def main (xs: []i32) = lenght xs", "did you mean length?"),
+    ("def main (xs: []i32) = quite xs", ""),
+])  # fmt: skip
+def test_help(text: str, helped: str) -> None:
+    with pytest.raises(at.Error) as told:
+        for function in at.futhark(source=text):
+            function.type  # noqa: B018
+    assert told.value.help == helped, str(told.value)
