@@ -27,6 +27,7 @@ from atoll.types.unions import type_key
 if TYPE_CHECKING:
     from atoll.elaborate.namespace import Namespace
     from atoll.elaborate.session import Session
+    from atoll.elaborate.shared_memory import View
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Elaborator:
         self.loop_types: dict[int, tuple[Type, ...]] = {}
         self.same_before: dict[Sym, list[str]] = {}  # state of a loop: other names of its first value
         self.warned: set[Span] = set()
+        self.views: dict[tuple[en.Frame, str], View] = {}  # names that share memory in NumPy (shared_memory.py)
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
         self.opened: list[tuple[Sym, list[ir.Stmt], dict[str, Value]]] = []  # fields of records whose own sizes were opened, by variable and block
         self.made: list[tuple[ir.Expr, Any]] = []  # closures that exist at run time, and the functions they were made of

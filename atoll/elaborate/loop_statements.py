@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from atoll.core import ir
-from atoll.elaborate import calls, comprehension, indexing
+from atoll.elaborate import calls, comprehension, indexing, shared_memory
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import compare, condition, exact, scalar_binary
 from atoll.elaborate.coerce import coerce, common, make_tuple, project, zero
@@ -28,6 +28,7 @@ from atoll.types.types import Array, Index, Record, Scalar, Tuple, Type, Union, 
 
 def for_statement(el: Elaborator, stmt: s.For, live: Liveness) -> None:
     it = comprehension.iterable(el, expr(el, stmt.iter), stmt.iter)
+    shared_memory.changed_while_gone_over(el, stmt)
     if el.facts.proves(it.size - 1):  # the first round gives its variables a value, whatever they had before
         for name in indexing_names(stmt.target) & live.after[id(stmt)]:
             if isinstance(el.scope.names.get(name, _NEVER), en.Unbound):
@@ -45,6 +46,7 @@ def for_statement(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         el.session.bounded.add(index.expr.sym)
         with el.hypotheses(*el.index_facts(index, it.size), lazy=False):
             indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
+            shared_memory.gone_over(el, stmt)
             body(el, stmt.body, live, in_loop=True)
             return loop.next_values(), index.expr.sym
 
@@ -91,6 +93,7 @@ def _for_while(el: Elaborator, stmt: s.For, going: str, it: en.Iterable, live: L
         index = Value(ir.Var(at.expr.sym, type=t, span=span), t, at.poly)
         with el.hypotheses(*el.index_facts(index, it.size)):
             indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
+            shared_memory.gone_over(el, stmt)
             body(el, stmt.body, live, in_loop=True)
             more = ir.Prim("add", (at.expr, ir.Lit(1, type=_ANY_INDEX, span=span)), type=_ANY_INDEX, span=span)
             el.scope.names[count] = Value(more, _ANY_INDEX)

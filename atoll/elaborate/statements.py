@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
-from atoll.elaborate import calls, indexing, match_data, matching
+from atoll.elaborate import calls, indexing, match_data, matching, shared_memory
 from atoll.elaborate import entities as en
 from atoll.elaborate.coerce import coerce, join_types, make_tuple, project, zero
 from atoll.elaborate.data import with_sizes_of
@@ -124,9 +124,12 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
                     el.scope.declared[name] = t
             if isinstance(entity, Value) and (len(targets) > 1 or not isinstance(targets[0], s.Name)):
                 entity = el.bind(entity)
+            shared_memory.changed(el, stmt, live)
             for target in targets:
                 indexing.assign(el, target, entity, stmt.span)
+                shared_memory.taken(el, target, value)
         case s.AugAssign():
+            shared_memory.changed(el, stmt, live)
             indexing.aug_assign(el, stmt)
         case s.If():
             _if(el, stmt, live, in_loop)

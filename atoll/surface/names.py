@@ -187,6 +187,7 @@ class Liveness:
     """What is alive after each statement of a body, by the statement's identity."""
 
     def __init__(self, body: tuple[s.Stmt, ...]) -> None:
+        self.body = body
         self.after: dict[int, Names] = {}
         self.at_entry: dict[int, Names] = {}  # of a loop body
         self.at_end = _NONE  # of a round of the innermost loop

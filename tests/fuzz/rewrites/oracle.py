@@ -52,7 +52,15 @@ def _sizes(f: ast.FunctionDef) -> list[ast.stmt]:
 
 
 class _Copied(ast.NodeTransformer):
-    """Values that are bound, given to functions, stored or returned are copies; a list is an array."""
+    """Values that are bound, given to functions, gone over, stored or returned are copies; a list is an array."""
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id in ("zip", "enumerate"):
+            node.iter.args = [_call("own", arg) for arg in node.iter.args]
+        else:
+            node.iter = _call("own", node.iter)
+        return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         self.generic_visit(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import almost, branches, choices, recurrences, reductions, states, strangers, trees, walks
+from . import almost, branches, choices, helpers, recurrences, reductions, states, strangers, trees, walks
 from .words import Chooser, Program
 
 
@@ -99,6 +99,7 @@ ROWS: dict[str, Row] = {
     "one of two": Row("", choices.one_of_two),
     "kept before": Row("", choices.kept_before),
     "guarded while": Row("", choices.guarded_while),
+    "helpers": Row("", helpers.helpers),
     "stacks": Row("", choices.stacks),
     "sorted rows": Row("", choices.sorted_rows),
 }
