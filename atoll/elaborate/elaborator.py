@@ -70,9 +70,7 @@ class Elaborator:
         self.large_literals = False  # a number that only u64 holds was written
         self.unsure: list[Span] = []  # local functions read as they are called, because no type was found
         self.loop_types: dict[int, tuple[Type, ...]] = {}
-        self.same_before: dict[Sym, list[tuple[str, str]]] = {}  # state of a loop: what shares memory with its first value (aliases.sharing)
-        self.parts: list[tuple[Value, Value, str]] = []  # a part of an array, the array, how to say that it is a copy
-        self.live: frozenset[str] = frozenset()  # names that are read after the statement at hand
+        self.same_before: dict[Sym, list[str]] = {}  # state of a loop: other names of its first value
         self.warned: set[Span] = set()
         self.views: dict[tuple[en.Frame, str], View] = {}  # names that share memory in NumPy (shared_memory.py)
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)

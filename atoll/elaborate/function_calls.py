@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from atoll.core import ir
-from atoll.elaborate import aliases, flexible, function_values
 from atoll.elaborate import entities as en
+from atoll.elaborate import flexible, function_values
 from atoll.elaborate.calls import _as_value, _expr, is_function
 from atoll.elaborate.captures import MISSING
 from atoll.elaborate.coerce import coerce
@@ -55,8 +55,6 @@ def call_fn(
     fn = ref.fn
     signature = fn.signature
     given = assign(el, fn.name, places(signature.params), args, keywords, span, written=node is not None)
-    if not fn.surface.span.in_library():
-        aliases.warn_passed(el, fn.name, fn.surface.params, fn.surface.body, node)
     values: list[Any] = []
     for p, entity in zip(signature.params, given, strict=True):
         if entity is None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from atoll.core import ir
 from atoll.core.slices import slice_type
-from atoll.elaborate import aliases, index_arrays
 from atoll.elaborate import entities as en
+from atoll.elaborate import index_arrays
 from atoll.elaborate.arithmetic import binary, unary_math
 from atoll.elaborate.broadcasting import stretched
 from atoll.elaborate.builtins.iterate import stepping
@@ -30,7 +31,7 @@ from atoll.elaborate.data import field
 from atoll.elaborate.decay import beside
 from atoll.elaborate.elaborator import Elaborator, describe
 from atoll.elaborate.entities import Value
-from atoll.errors import Span
+from atoll.errors import AliasWarning, Span
 from atoll.sizes import Poly, Sym, cdiv, poly
 from atoll.surface import syntax as s
 from atoll.types.dtypes import I64
@@ -170,8 +171,8 @@ def _read(value: Value, items: list[ir.Item], span: Span) -> Value:
 # -- replacing
 
 
-def assign(el: Elaborator, target: s.Target, value: Any, span: Span, part: bool = False) -> None:
-    """target = value; `part` where a part of what the target is was assigned to."""
+def assign(el: Elaborator, target: s.Target, value: Any, span: Span) -> None:
+    """target = value"""
     from atoll.elaborate.statements import bind_name
 
     match target:
@@ -181,9 +182,9 @@ def assign(el: Elaborator, target: s.Target, value: Any, span: Span, part: bool 
             for item, part in zip(items, unpack(el, value, len(items), target.span), strict=True):
                 assign(el, item, part, span)
         case s.Subscript(base, _):
-            assign(el, _as_target(el, base), _replaced(el, target, value, part), span, part=True)
+            assign(el, _as_target(el, base), _replaced(el, target, value), span)
         case s.Attr(base, name):
-            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span, part=True)
+            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span)
 
 
 def _as_target(el: Elaborator, node: s.Expr) -> s.Target:
@@ -213,13 +214,13 @@ def unpack(el: Elaborator, value: Any, count: int, span: Span) -> list[Any]:
     return parts
 
 
-def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = False) -> Any:
+def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     from atoll.elaborate.expressions import expr
 
     base = expr(el, target.value)
     if isinstance(base, en.Unbound) or not isinstance(base, Value):
         el.fail("E0216", target.span, found=describe(base))
-    aliases.warn_update(el, target, base)
+    _warn_alias(el, target, base)
     if isinstance(base.type, (Tuple, Record)):
         position = _literal_index(el, target, len(base.type.items))
         return _with_part(el, base, position, value, target.span)
@@ -228,7 +229,6 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = Fals
     base = el.bind(base)
     found = index_arrays.items_of(el, target, expr)
     if index_arrays.only_mask(found):
-        _not_part(el, target, part)
         return index_arrays.assign_mask(el, base, el.bind(found[0].what), _as_assigned(el, base, value, target.span), target.span)
     axes = index_arrays.parse_items(el, base, target, found, expr)
     if any(axis.new for axis in axes):
@@ -236,21 +236,12 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = Fals
     if any(axis.stepped for axis in axes):
         index_arrays.check_stepped(el, axes, target.span)
     if any(axis.many for axis in axes):
-        _not_part(el, target, part)
         return index_arrays.assign_many(el, base, axes, _as_assigned(el, base, value, target.span), target.span)
     items: list[ir.Item] = [
         axis.range if axis.range is not None else _as_i64(el, axis.index, axis.span).expr  # type: ignore[arg-type]
         for axis in axes
     ]
     return update(el, base, items, value, target.span)
-
-
-def _not_part(el: Elaborator, target: s.Subscript, part: bool) -> None:
-    """`a[mask][0] = v` changes a copy in NumPy, and a not at all."""
-    if part:
-        text = target.span.text() or "x[i]"
-        what = f"an assignment to a part of {text}, which is a copy in NumPy,"
-        el.fail("E0219", target.span, what=what, help=f"put all indices into one pair of brackets, or give the copy a name: part = {text}, then part[...] = ...")
 
 
 def _as_assigned(el: Elaborator, base: Value, value: Any, span: Span) -> Value:
@@ -337,6 +328,23 @@ def _with_field(el: Elaborator, base_node: s.Expr, name: str, value: Any, span: 
     el.fail("E0230", span, name=name, found=el.show(base.type) if isinstance(base, Value) else describe(base), help=help_)
 
 
+def _warn_alias(el: Elaborator, target: s.Subscript, base: Value) -> None:
+    if not isinstance(target.value, s.Name) or not isinstance(base.type, Array):
+        return
+    others = [
+        name for name, entity in el.scope.names.items() if entity is base and name != target.value.id
+    ]
+    if isinstance(base.expr, ir.Var):
+        others += [name for name in el.same_before.get(base.expr.sym, ()) if name in el.scope.names]
+    if others and target.span not in el.warned:  # rounds of loops are read again until their types are known
+        el.warned.add(target.span)
+        text = (
+            f"{target.span.text()} = ... changes {target.value.id} only; {others[0]} keeps the old value "
+            f"(arrays are values in Atoll). Write {target.value.id} = at.copy({others[0]}) to say so."
+        )
+        warnings.warn_explicit(text, AliasWarning, target.span.source.name, target.span.line)
+
+
 def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
     """target op= value"""
     from atoll.elaborate.expressions import expr
@@ -345,8 +353,6 @@ def aug_assign(el: Elaborator, node: s.AugAssign) -> None:
         el.fail("E0224", node.target.span)
     value = expr(el, node.value)
     current = expr(el, node.target)
-    if isinstance(node.target, s.Name):
-        aliases.warn_augmented(el, node.target.id, node.op, node.span)
     if isinstance(node.target, s.Subscript) and isinstance(current, Value):
         index_arrays.note_each_once(el, node.target, node.span)
         value = _as_assigned(el, current, value, node.span) if isinstance(current.type, Array) else value

@@ -6,11 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from atoll.core import ir
-<<<<<<< HEAD
 from atoll.elaborate import calls, comprehension, indexing, shared_memory
-=======
-from atoll.elaborate import aliases, calls, comprehension, indexing
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import compare, condition, exact, scalar_binary
 from atoll.elaborate.coerce import coerce, common, make_tuple, project, zero
@@ -37,7 +33,6 @@ def for_statement(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         for name in indexing_names(stmt.target) & live.after[id(stmt)]:
             if isinstance(el.scope.names.get(name, _NEVER), en.Unbound):
                 el.scope.names[name] = en.Unset()
-    aliases.warn_iterated(el, stmt)
     if stmt.going is not None:
         _for_while(el, stmt, stmt.going, it, live)
         return
@@ -51,11 +46,7 @@ def for_statement(el: Elaborator, stmt: s.For, live: Liveness) -> None:
         el.session.bounded.add(index.expr.sym)
         with el.hypotheses(*el.index_facts(index, it.size), lazy=False):
             indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
-<<<<<<< HEAD
             shared_memory.gone_over(el, stmt)
-=======
-            aliases.note_elements(el, stmt.target, stmt.iter)
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
             body(el, stmt.body, live, in_loop=True)
             return loop.next_values(), index.expr.sym
 
@@ -102,11 +93,7 @@ def _for_while(el: Elaborator, stmt: s.For, going: str, it: en.Iterable, live: L
         index = Value(ir.Var(at.expr.sym, type=t, span=span), t, at.poly)
         with el.hypotheses(*el.index_facts(index, it.size)):
             indexing.assign(el, stmt.target, it.element(el, index), stmt.span)
-<<<<<<< HEAD
             shared_memory.gone_over(el, stmt)
-=======
-            aliases.note_elements(el, stmt.target, stmt.iter)
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
             body(el, stmt.body, live, in_loop=True)
             more = ir.Prim("add", (at.expr, ir.Lit(1, type=_ANY_INDEX, span=span)), type=_ANY_INDEX, span=span)
             el.scope.names[count] = Value(more, _ANY_INDEX)
@@ -261,7 +248,7 @@ class _Loop:
         some = range(len(self.names)) if known is None else known
         for name, t, first in zip((self.names[k] for k in some), types, (self.first[k] for k in some), strict=True):
             sym = Sym(name)
-            self.el.same_before[sym] = aliases.sharing(self.el, first, name, self.outer.names)
+            self.el.same_before[sym] = [other for other, entity in self.outer.names.items() if entity is first and other != name]
             p = poly(sym) if isinstance(t, Index) or (isinstance(t, Scalar) and t.dtype is I64 and not t.weak) else None
             if p is not None:
                 self.el.solver.rigid[sym] = self.el.level

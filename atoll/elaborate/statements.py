@@ -5,11 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from atoll.core import ir
-<<<<<<< HEAD
 from atoll.elaborate import calls, indexing, match_data, matching, shared_memory
-=======
-from atoll.elaborate import aliases, calls, indexing, match_data, matching
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
 from atoll.elaborate import entities as en
 from atoll.elaborate.coerce import coerce, join_types, make_tuple, project, zero
 from atoll.elaborate.data import with_sizes_of
@@ -111,8 +107,6 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
 def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:
     from atoll.elaborate.loop_statements import for_statement, while_statement  # whose rounds are bodies again
 
-    before = el.live
-    el.live = live.after.get(id(stmt), frozenset()) - (binds((stmt,)) if isinstance(stmt, s.Assign) else frozenset())
     match stmt:
         case s.Assign((s.Name(unset),), s.Unset()):
             el.scope.names[unset] = en.Unset()
@@ -130,17 +124,10 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
                     el.scope.declared[name] = t
             if isinstance(entity, Value) and (len(targets) > 1 or not isinstance(targets[0], s.Name)):
                 entity = el.bind(entity)
-<<<<<<< HEAD
             shared_memory.changed(el, stmt, live)
             for target in targets:
                 indexing.assign(el, target, entity, stmt.span)
                 shared_memory.taken(el, target, value)
-=======
-            roots = {root: el.scope.names.get(root) for root in aliases.viewed(el, value)}
-            for target in targets:
-                indexing.assign(el, target, entity, stmt.span)
-                aliases.note_parts(el, target, roots, value.span.text())
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
         case s.AugAssign():
             shared_memory.changed(el, stmt, live)
             indexing.aug_assign(el, stmt)
@@ -166,7 +153,6 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
                 match_data.joining(el, stmt, subject, live, in_loop)
             else:
                 _if(el, matching.as_if(el, stmt, live, subject), live, in_loop)
-    el.live = before
 
 
 def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:

@@ -68,7 +68,6 @@ def test_state_of_a_loop_with_one_name_is_not_warned_about():
     assert running.type == "running(x: f64[n]) -> f64[n]"
 
 
-<<<<<<< HEAD
 VIEWS = {  # what NumPy would change too: the body, how the warning begins, the body as the warning says
     "a row": ("row = c[0]\nrow[0] = 5.0\nreturn c", "row[0] = ... changes row only; c keeps its elements (arrays are values in Atoll, c[0] is no view)", "row = at.copy(c[0])\nrow[0] = 5.0\nreturn c"),
     "a column, op=": ("v = c[:, 0]\nv += 1.0\nreturn c, v", "v += ... makes a new v; c keeps", "v = c[:, 0]\nv = v + 1.0\nreturn c, v"),
@@ -115,57 +114,3 @@ def test_what_numpy_would_change_too(name):
 @pytest.mark.parametrize("name", NO_VIEWS)
 def test_what_numpy_would_not_change(name):
     assert _alias_warnings(NO_VIEWS[name]) == []
-=======
-HEAD = "import numpy as np\nimport atoll as at\nfrom atoll import *\nn, m = at.sizes('n m')\n@at.fn\ndef f(x: f64[n], a: f64[n, m]):\n"
-
-TOLD = {
-    "y = x[1:]\ny[0] = 9.0\nreturn x, y": "y[0] = ... changes y only; x, which shares its memory in NumPy, keeps the old value (arrays are values in Atoll). Write y = at.copy(x[1:]) to say so.",
-    "y = a[1]\na[1, 0] = 9.0\nreturn y": "a[1, 0] = ... changes a only; y, which shares its memory in NumPy, keeps the old value (arrays are values in Atoll). Write y = at.copy(a[1]) to say so.",
-    "y = a.T\nfor i in range(2):\n    y[0, i] = 9.0\nreturn a": "y[0, i] = ... changes y only; a, which",
-    "y = np.ravel(a)\nz = y[2:]\nz[0] = 9.0\nreturn y": "z[0] = ... changes z only; y, which",
-    "y = x if n > 3 else x[1:4]\ny[0] = 1.0\nreturn x": None,  # the sizes do not fit
-    "y = x\ny += 1.0\nreturn x": "y += ... changes y only; x, which shares its memory in NumPy, keeps the old value (arrays are values in Atoll). Write y = y + ... to say so.",
-    "t = a[0]\na[0] = a[1]\na[1] = t\nreturn a": "a[0] = ... changes a only; t, which",
-    "for row in a:\n    row[0] = 1.0\nreturn a": "row[0] = ... changes row only; a, which shares its memory in NumPy, keeps the old value (arrays are values in Atoll). Write row = at.copy(row) to say so.",
-    "for i, (u, row) in enumerate(zip(x, a)):\n    row[i] = u\nreturn a": "row[i] = ... changes row only; a, which",
-    "s = 0.0\nfor v in x:\n    x[-1] += v\n    s += v\nreturn s": "x[-1] = ... does not change what the loop goes over: the elements that x had before it (arrays are values in Atoll). "
-    "Go over range(len(x)) and read x[i], or go over at.copy(x) to say so.",
-    "def pop(h):\n    h[0] = 1.0\n    return h[1]\nv = pop(x)\nreturn v + x[0]": "pop updates its own h only; x keeps the old value (arrays are values in Atoll). Return h and assign it to x, or pass at.copy(x) to say so.",
-}
-"""Bodies whose result is another one in NumPy, and what is said."""
-
-SILENT = """y = x[1:]\ny[0] = 9.0\nreturn y
-    |y = at.copy(x[1:])\ny[0] = 9.0\nreturn x, y
-    |y = x[x > 1.0]\ny[0] = 9.0\nreturn x, y
-    |y = x[[0, 1]]\ny[0] = 9.0\nreturn x, y
-    |y = x + 1.0\ny[0] = 9.0\nreturn x, y
-    |y = a.flatten()\ny[0] = 9.0\nreturn a, y
-    |v = x[0]\nx[0] = 9.0\nreturn v, x
-    |for i, v in enumerate(x):\n    x[i] = 2.0 * v\nreturn x
-    |for row in a:\n    row = at.copy(row)\n    row[0] = 1.0\nreturn a
-    |for v in at.copy(x):\n    x[0] += v\nreturn x
-    |def put(h):\n    h[0] = 1.0\n    return h\nx = put(x)\nreturn x
-    |def put(h):\n    h = h.copy()\n    h[0] = 1.0\n    return h\ny = put(x)\nreturn x, y
-    |x[0], x[1] = x[1], x[0]\nreturn x
-    |y = x\ny = y + 1.0\nreturn x, y"""
-
-
-@pytest.mark.parametrize("body", TOLD)
-def test_what_shares_memory_in_numpy_is_told(body):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", at.AliasWarning)
-        try:
-            at.fn(source=HEAD + "".join(f"    {line}\n" for line in body.splitlines())).type  # noqa: B018  it is elaborated
-        except at.Error as error:
-            assert TOLD[body] is None and error.code == "E0301"
-            return
-    told = [str(w.message) for w in caught if issubclass(w.category, at.AliasWarning)]
-    assert len(told) == 1 and told[0].startswith(TOLD[body]), told
-
-
-@pytest.mark.parametrize("body", [part.strip() for part in SILENT.split("\n    |")])
-def test_what_means_the_same_in_both_is_not(body):
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", at.AliasWarning)
-        at.fn(source=HEAD + "".join(f"    {line}\n" for line in body.splitlines())).type  # noqa: B018  it is elaborated
->>>>>>> 0c890e10 (NumPy users are told where parts of arrays, loops over what is updated, and functions that update a parameter mean something else)
