@@ -1,5 +1,5 @@
 """False certificates of compiles: names of one program taken for those of the other, elements that are asked for where they may not be, lengths of arrays that change places, quotients by what may be 0.
-Nine of these were accepted on 19 November. Beside each stands what is right and differs in that one thing only, which is accepted."""
+Ten of these were accepted on 19 November. Beside each stands what is right and differs in that one thing only, which is accepted."""
 
 from __future__ import annotations
 
@@ -132,6 +132,22 @@ def flagged(flag: str = "k2", first: str = "k", again: str = "k4", of: Any = "m"
     return forged(before, [(("if", some, inner, []), None)], roots={a: b for a, b in roots.items() if a != b})
 
 
+
+def window(index: str = "t", row: str = "t", column: str = "l") -> Data:
+    """w[r, f] = a[r, f] for all rows, which are read one by one: two of them are kept. `index`: of the loop in which a row is made and read."""
+    rows = lambda kept: ("alloc", "w", "f64", ("n", "m"), [False, kept, False, None])
+    store = lambda r, f: ("store", "w", (r, f), at("a", r, f))
+    use = lambda i, g: ("store", "y", (i, g), at("w", i, g))
+    make = ("chunks", "lo", "hi", "n", (("for", "r", "lo", "hi", (("for", "f", 0, "m", (store("r", "f"),)),)),), [], [], [])
+    look = ("chunks", "lo2", "hi2", "n", (("for", "i", "lo2", "hi2", (("for", "g", 0, "m", (use("i", "g"),)),)),), [], [], [])
+    early = (("for", "e", "p", "p", [(("for", "k", 0, "m", [(store("e", "k"), (4, {"r": "e", "f": "k"}))]), None)]), None)
+    made = (("for", column, 0, "m", [(store(row, column), (4, {"r": index, "f": column}))]), None)
+    read = (("for", "g2", 0, "m", [(use(index, "g2"), (8, {"i": index, "g": "g2", "lo2": "p"}))]), None)
+    inner = [(rows(2), None), early, (("for", index, "p", "q", [made, read]), None), (("free", "w"), None)]
+    after = [(("chunks", "p", "q", "n", [(("if", (("ge", v("q") - v("p") - 1),), inner, []), None)], [], [], []), None)]
+    return forged((rows(None), make, look, ("free", "w")), after, sizes="n m")
+
+
 PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "a name: of another": (exchanged, lambda: exchanged(element=1, of=1), "another one's"),
     "a name: of another variable": (lambda: exchanged("declare"), lambda: exchanged("declare", element=1, of=1), "another one's"),
@@ -143,6 +159,8 @@ PAIRS: dict[str, tuple[Callable[[], Data], Callable[[], Data], str]] = {
     "a test: of data of this round and another one": (lambda: of_the_round(BACK, name="p2", number=False, again=True), lambda: of_the_round(BACK, number=False, again=True), "all"),
     "a flag: of the first round": (flagged, lambda: flagged(flag="k"), "without origin"),
     "a flag: of the first round, by another name": (lambda: flagged(first="k0"), lambda: flagged(flag="k0", first="k0"), "without origin"),
+    "a window: of another row": (window, lambda: window(row="l"), "without origin"),
+    "a window: of a row that is called as a column was": (window, lambda: window(index="f", row="l"), "without origin"),
     "a piece: of another range": (in_a_piece, lambda: in_a_piece("m"), "another|inside|all"),
     "a quotient: by what may be 0": (divided, lambda: divided("m"), "may be 0"),
     "a quotient: by what may be 0, where there are elements": (lambda: divided("m", v("m") - 1), lambda: divided("m", v("m")), "may be 0"),

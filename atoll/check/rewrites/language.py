@@ -352,7 +352,7 @@ def put_whole(s: Stmt, env: Mapping[str, Poly]) -> Stmt | None:
     """A statement with its unknowns replaced, also inside it; None where it binds one of them or what one becomes, or sets one that is no other variable."""
     used = read((s,))[0] | changed((s,))[0]
     moved = {v: p for v, p in env.items() if v in used and p != var(v)}
-    bound = {v for x in walk((s,)) for v in _own_names(x)}
+    bound = {v for x in walk((s,)) for v in own_names(x)}
     return None if bound & set(moved).union(*map(names, moved.values())) else _put_whole(s, moved)
 
 
@@ -394,8 +394,8 @@ def _put_whole(s: Stmt, env: Mapping[str, Poly]) -> Stmt | None:
     return s
 
 
-def _own_names(s: Stmt) -> Iterator[str]:
-    """Variables and indices that a statement itself gives a value, but for those that `put_whole` replaces."""
+def own_names(s: Stmt) -> Iterator[str]:
+    """Variables and indices that a statement itself binds, for what is inside of it or behind it."""
     match s[0]:
         case "let" | "declare" | "for":
             yield s[1]

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 from atoll.check.rewrites.best_back import canonical
 from atoll.check.rewrites.checks_back import renamed
-from atoll.check.rewrites.language import LEAVES, changed, loads, parts, read, walk
+from atoll.check.rewrites.language import LEAVES, changed, loads, own_names, parts, read, walk
 from atoll.check.rewrites.leaves import Node, whole
 from atoll.check.rewrites.refute import Cond, cannot
 from atoll.check.rewrites.storage import every
@@ -131,6 +131,8 @@ def _reader(pieces: Node, room: Node, x: str, body: tuple[Node, ...], r: str, ex
     if any(early.stmt[5][1:]) or any(loop.stmt[5][k] for k in (0, 1, 3)) or early.stmt[5][0]:
         return None
     q, i = early.stmt[1], loop.stmt[1]
+    if {q, i} & {v for s in walk(tuple(map(whole, body))) for v in own_names(s)}:
+        return None  # an index that is another one inside of a row
     first, last = sub(early.stmt[2], var(low)), sub(early.stmt[3], var(low))
     a, b = value(first), value(last)
     if a is None or b is None or not 0 <= b - a < kept:
