@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any, Union
 
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
+from atoll.loops import ir as lp
+from atoll.loops.cost import formulas
+from atoll.lower.make import compiled_loops
+from atoll.runtime.memory import bytes_of, memory
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import Quot
 from atoll.sizes.sums import Clamp, Holds, Ratio, Total, reduced
 
 if TYPE_CHECKING:
     from atoll.core import ir
-    from atoll.loops import ir as lp
 
 Names = Mapping[Sym, int]
 
@@ -138,10 +141,6 @@ class Cost:
 
 def cost(loops: lp.Function, fn: ir.Function | None = None) -> Cost:
     """The cost of loops; `fn` is the function they were made from, which says what its sizes are known to be."""
-    from atoll.loops import ir as lp
-    from atoll.loops.cost import formulas
-    from atoll.runtime.memory import bytes_of, memory
-
     found = formulas(loops, () if fn is None else [need.poly for need in fn.requires])
     arrays = sum((bytes_of(b) for b in loops.inputs if isinstance(b, lp.Buffer)), poly(0)) + sum((u.bytes for u in memory(loops) if u.kind != "copy"), poly(0))
     by_var: dict[Any, Poly] = {v.atom: poly(s) for v in loops.inputs if isinstance(v, lp.Var) for s in found.names if s.name == v.name}
@@ -155,8 +154,6 @@ def cost(loops: lp.Function, fn: ir.Function | None = None) -> Cost:
 
 def cost_of(fn: ir.Function, sizes: Mapping[str, int]) -> Cost:
     """The cost of a function's compiled loops, at sizes where they are given."""
-    from atoll.lower.make import compiled_loops
-
     return cost_at(compiled_loops(fn), fn, sizes)
 
 

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from atoll.core import interpret as interpreter
 from atoll.core import ir
+from atoll.core.check import check
+from atoll.core.needs import check_derivatives, needs_functions
 from atoll.deep import as_deep_as_needed
 from atoll.distribute.methods import Beyond
 from atoll.elaborate.captures import MISSING, Captures
@@ -136,9 +138,6 @@ class Function(Looking, Beyond):
     @as_deep_as_needed
     @uncollected
     def _elaborate(self) -> tuple[Session, ir.Function]:
-        from atoll.core.check import check
-        from atoll.core.needs import check_derivatives
-
         session = Session()
         core = session.instance(self, {}, None, self.surface.span)
         check(core, session.adopted)
@@ -313,8 +312,6 @@ class Function(Looking, Beyond):
     @as_deep_as_needed
     def _program(self, optimise: str, begin: Callable[..., Any] | None = None) -> Any:
         """A program, or what `begin` makes of a program of loops."""
-        from atoll.core.needs import needs_functions
-
         if self.target != CPU:
             from atoll.runtime.cuda.program import DeviceProgram
 
@@ -396,8 +393,6 @@ class Function(Looking, Beyond):
     def with_plan(self, **values: str) -> Function:
         """The same function with the plan decided for some of its values, by their names: "store" in memory, compute "once" for each
         element where they are read, or "inline" at each use. Results do not change. What cannot be done is refused."""
-        from atoll.core.needs import needs_functions
-
         made = self.with_options(dataclasses.replace(self.options, plan=tuple(sorted({**dict(self.options.plan), **values}.items()))))
         if needs_functions(made.core):
             fail("E0819", self.surface.span, fn=self.name)

@@ -4,10 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from atoll.ainf.dead import remove_dead
+from atoll.ainf.from_core import translate
+from atoll.ainf.show import show as show_ainf
 from atoll.backends.c.jit import generate
+from atoll.core.needs import needs_functions
+from atoll.core.show import show as show_core
 from atoll.errors import Span, fail
+from atoll.loops.optimise import PASSES, optimise
+from atoll.loops.show import show as show_loops
 from atoll.lower.make import chosen, compiled_loops, make_loops
 from atoll.origins import Marks, Row, in_margin
+from atoll.plan.show import show_plan_of
 
 if TYPE_CHECKING:
     from atoll.function import Function
@@ -46,20 +54,12 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
     if stage == "surface":
         return surface(fn)
     if stage == "core":
-        from atoll.core.show import show as show_core
-
         return show_core(fn.core, marks)
-    from atoll.core.needs import needs_functions
-
     if stage in ("ainf", "term", "c") and needs_functions(fn.core):
         from atoll.functions.stages import show as show_functions
 
         return show_functions(fn.core, stage, marks)
     if stage == "ainf":
-        from atoll.ainf.dead import remove_dead
-        from atoll.ainf.from_core import translate
-        from atoll.ainf.show import show as show_ainf
-
         return show_ainf(remove_dead(translate(fn.core)), marks=marks)
     if stage == "term":
         from atoll.schedule.api import schedule
@@ -67,18 +67,12 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
         mark = "" if marks is None else marks.mark((fn.surface.span,))
         return "\n".join(mark + line for line in str(schedule(fn)).split("\n"))
     if stage == "plan":
-        from atoll.plan.show import show_plan_of
-
         return show_plan_of(fn.core, dict(chosen(fn.core).plan), marks)
     if stage == "loops":
-        from atoll.loops.show import show as show_loops
-
         return show_loops(make_loops(fn.core), marks)
     if stage == "passes":
         return passes(fn, marks)
     if stage == "rewritten":
-        from atoll.loops.show import show as show_loops
-
         return show_loops(compiled_loops(fn.core), marks)
     if stage == "c":
         return generate(fn.core, compiled_loops(fn.core), marks).text
@@ -91,9 +85,6 @@ def _text(fn: Function, stage: str, marks: Marks | None) -> str:
 
 def passes(fn: Function, marks: Marks | None = None) -> str:
     """The loops after every rewrite that changed them, with its number (for ATOLL_PASSES), why it stands there and what it said."""
-    from atoll.loops.optimise import PASSES, optimise
-    from atoll.loops.show import show as show_loops
-
     loops = make_loops(fn.core)
     texts = [show_loops(loops)]
     parts: list[str] = []

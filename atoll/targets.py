@@ -9,6 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
+from atoll.core.needs import reason
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
 from atoll.runtime.memory import Memory, Use, bytes_of, copies_of
@@ -37,8 +38,6 @@ def usual() -> str:
 
 def refuse_functions(fn: ir.Function) -> None:
     """What runs on a heap has no kernels."""
-    from atoll.core.needs import reason
-
     found = reason(fn)
     if found is not None:
         fail("E0838", found.span, what=found.what)

@@ -13,8 +13,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from atoll.core import dual, ir, portable
 from atoll.core import interpret_data as data
-from atoll.core import ir, portable
 from atoll.core import values as v
 from atoll.core.binding import bind_call
 from atoll.core.dual import apply
@@ -387,7 +387,7 @@ class Interpreter:
                 names = (*fn.sizes, *(sym for sym, _ in fn.params))
                 return _run(fn, dict(zip(names, (*sizes, *values), strict=True)), self, e.span)
 
-            return _derivatives().customised(e.fn, args, e.span, run)
+            return dual.customised(e.fn, args, e.span, run)
         env.update({sym: arg for (sym, _), arg in zip(e.fn.params, args, strict=True)})
         return _run(e.fn, env, self, e.span)
 
@@ -427,8 +427,8 @@ _EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
     ir.Call: Interpreter.call,
     ir.Copy: Interpreter.copy,
     ir.Stop: lambda self, e: v.map_leaves(v.primal, self.eval(e.value)),
-    ir.Jvp: lambda self, e: _derivatives().jvp(self, e),
-    ir.Vjp: lambda self, e: _derivatives().vjp(self, e),
+    ir.Jvp: dual.jvp,
+    ir.Vjp: dual.vjp,
     ir.Inject: data.inject,
     ir.Match: data.match,
     ir.Closure: data.closure,
@@ -436,12 +436,6 @@ _EVAL: dict[type, Callable[[Interpreter, Any], Any]] = {
     ir.Hide: data.hide,
     ir.Extern: data.extern,
 }
-
-
-def _derivatives() -> Any:
-    from atoll.core import dual
-
-    return dual
 
 
 def own_meaning(op: str, args: tuple[Any, ...]) -> Callable[..., Any] | None:

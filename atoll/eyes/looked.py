@@ -9,6 +9,7 @@ from atoll.cost import Cost
 from atoll.deep import as_deep_as_needed
 from atoll.elaborate.explain import Explained, explained
 from atoll.errors import Error
+from atoll.eyes.panes import reasons, rows_of, told
 from atoll.function import Function
 from atoll.uncollected import uncollected
 
@@ -40,8 +41,6 @@ class Looked:
 
     @cached_property
     def reasons(self) -> dict[int, list[str]]:
-        from atoll.eyes.panes import reasons
-
         try:
             return reasons(self)
         except Error:
@@ -50,7 +49,5 @@ class Looked:
     def pane(self, stage: str) -> list[Any]:
         """The rows of a stage, [text, [line...]], or the error that stands in its place."""
         if stage not in self._panes:
-            from atoll.eyes.panes import rows_of, told
-
             self._panes[stage] = told(lambda: rows_of(self, stage))
         return self._panes[stage]

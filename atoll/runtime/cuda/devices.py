@@ -17,6 +17,7 @@ from typing import Any, NoReturn
 
 from atoll.errors import fail
 from atoll.runtime.cache import cache
+from atoll.runtime.cuda.nvrtc import cubin, places
 from atoll.runtime.identity import text_key
 from atoll.runtime.library import load
 from atoll.runtime.toolchain import compile_c
@@ -235,8 +236,6 @@ class Gpu(Device):
         return made
 
     def load(self, kernels_text: str, kernels: list[tuple[str, list[str]]], name: str) -> Any:
-        from atoll.runtime.cuda.nvrtc import cubin
-
         found = (ctypes.c_void_p * max(1, len(kernels)))()
         if not kernels:
             return found
@@ -276,8 +275,6 @@ class Gpu(Device):
 
 def products() -> list[str]:
     """Where cuBLAS may be; ATOLL_CUBLAS names a file, or "none"."""
-    from atoll.runtime.cuda.nvrtc import places
-
     wanted = os.environ.get("ATOLL_CUBLAS")
     if wanted:
         return [] if wanted == "none" else [wanted]
