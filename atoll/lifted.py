@@ -1,4 +1,4 @@
-"""Calls from Python lift by the ranks of their arguments, as a call in a body does (language.md section 4).
+"""Calls from Python lift by the ranks of their arguments, as a call in a body does (docs/reference.md section 10).
 
 With `dot(u: f64[n], v: f64[n])` and a matrix A, `dot(A, x)` is the function `def dot(u, v): return dot(u, v)` whose `u` has an axis more:
 the elaborator inserts the same `map` and `rep` as for the call `dot(A, x)` in a body. There is one such function for each combination of

@@ -1,4 +1,4 @@
-"""What files cite is in the repository: pages of docs/, and the numbered lines of docs/sources.md."""
+"""What files cite is in the repository: pages of docs/ and their sections, the numbered lines of docs/sources.md, and other files."""
 
 from __future__ import annotations
 
@@ -28,3 +28,27 @@ def test_pages_and_lines_that_are_cited_are_there() -> None:
         wrong += [f"{name}: docs/sources.md {line}" for line in cited if line not in lines]
     assert wrong == []
     assert numbered > 20  # they are looked for as they are written
+
+
+def test_sections_of_the_reference_that_are_cited_are_there() -> None:
+    sections = set(re.findall(r"^## (\d+)\. ", (ROOT / "docs" / "reference.md").read_text(), re.MULTILINE))
+    cited = [(name, number) for name, text in texts().items() for number in re.findall(r"\bdocs/reference\.md section (\d+)", text)]
+    assert [(name, number) for name, number in cited if number not in sections] == []
+    assert len(cited) > 5
+
+
+def test_files_that_are_cited_are_there() -> None:
+    """By a path from the root or from a folder that it is in, as transform/split.py; what programs make or a system has is no citation."""
+    others = ("sys/", "numpy/", "out/")
+    every = texts()
+    known = {part for name in every for part in _ends(name)}
+    cited = [(name, path) for name, text in every.items() for path in re.findall(r"(?<![\w/.])((?:[a-z_]+/)+[a-z_0-9]+\.(?:py|c|h))\b", text)]
+    wrong = [(name, path) for name, path in cited if path not in known and not path.startswith(others)]
+    assert wrong == []
+    assert len(cited) > 200
+    assert [name for name, text in every.items() if re.search(r"\bshared/(?:language|design|style|defects|trials)|(?<![\w/])language\.md", text)] == []
+
+
+def _ends(name: str) -> list[str]:
+    parts = name.split("/")
+    return ["/".join(parts[k:]) for k in range(len(parts))]

@@ -1,6 +1,6 @@
 """Axes of one element that the text made: `x[:, None]`, `keepdims=True`, `reshape(n, 1)`.
 
-No size of a type is ever stretched (language.md section 4): an array declared f64[1] meets one of size n with an error. An axis that a body
+No size of a type is ever stretched (docs/reference.md section 5): an array declared f64[1] meets one of size n with an error. An axis that a body
 makes by `None` and the like is different: whoever wrote it said that it is there to meet another. Such axes are marked (`Value.ones`), and an
 elementwise application reads their one element for every element of the axis they meet, which is exactly NumPy's meaning; two of them make
 one of them. The mark belongs to a value in an expression or under a name. It does not go through calls, loops and branches, where the axis is an

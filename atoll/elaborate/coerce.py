@@ -1,4 +1,4 @@
-"""Bringing values to a common or a required type (language.md section 3, Numbers).
+"""Bringing values to a common or a required type (docs/reference.md section 9).
 
 Weak values (literals and what is made of them) take the type of what they meet. A strong value changes type by itself only where
 an operator would change it anyway: x becomes t when x ∘ t is t. Everything narrower needs a written conversion.

@@ -1,4 +1,4 @@
-"""The scalar types as a table, and which type two of them make together (language.md section 3, Numbers).
+"""The scalar types as a table, and which type two of them make together (docs/reference.md section 9).
 
     same kind            the wider
     integer with float   the float's type

@@ -6,7 +6,7 @@
     means   the value, on NumPy arrays
 
 `pull` is what compiled code uses, `means` what the interpreter uses; a test holds them against each other. Names and meanings are
-ATL's and MADL's (docs/sources.md) except where language.md says otherwise.
+ATL's and MADL's (docs/sources.md) except where docs/reference.md section 8 says otherwise.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def test_wrong_at_random() -> None:
 
 
 def careless(plain: Any) -> Any:
-    """Blocks counted without asking whether the range is empty (shared/defects/loops/01)."""
+    """Blocks counted without asking whether the range is empty."""
 
     def count(name: str, loop: lp.For, width: int, *rest: Any) -> Any:
         made, blocks = plain(name, loop, width, *rest)

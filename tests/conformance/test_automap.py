@@ -1,6 +1,6 @@
 """docs/sources.md, Schenck, row by row: M1 to M56 in our syntax. The row's id is in each test's name.
 
-Sizes are (formal, least): every insertion, and what is minimised, where induced reps are free and break ties (language.md section 4). Where the
+Sizes are (formal, least): every insertion, and what is minimised, where induced reps are free and break ties (docs/reference.md section 10). Where the
 table gives several readings for the thesis' two objectives, ours is the second one with the tie broken.
 """
 

@@ -23,7 +23,7 @@ BITS = {name: int(name[1:]) for name in INTS + FLOATS + COMPLEX}
 
 
 def promote(a: str, b: str) -> str | None:
-    """The dtype of `a op b` (language.md section 3, Numbers)."""
+    """The dtype of `a op b` (docs/reference.md section 9)."""
     if a == b:
         return a
     if "bool" in (a, b):

@@ -1,4 +1,4 @@
-"""MADL from Python: at.madl, instances, at.node, arguments and their errors, in the words of shared/language.md section 7."""
+"""MADL from Python: at.madl, instances, at.node, arguments and their errors (docs/madl.md)."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def test_what_is_wrong_is_refused(f: Any, name: str, change: Any, monkeypatch: p
 
 
 def test_the_corruption_of_rows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks counted without asking whether the range is empty: rounds that do not exist, with negative indices (shared/defects/loops/01)."""
+    """Blocks counted without asking whether the range is empty: rounds that do not exist, with negative indices."""
     plain = split.counted
 
     def careless(name: str, loop: lp.For, width: int, *rest: Any) -> Any:

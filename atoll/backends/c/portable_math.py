@@ -6,7 +6,7 @@ IEEE 754 rounds in one way, and of operations on bits.
     pow, lgamma, tgamma         by logarithms and exponentials in two doubles
     erf, erfc, lgamma, tgamma   by polynomials on intervals (portable_tables.py), lgamma and tgamma above 8 and 12 by Stirling's series
 
-How far they are from the exact values is measured by tests/runtime/test_portable_functions.py and stands in docs/bits.md. The compiler must not contract a*b + c
+How far they are from the exact values is measured by tests/portable/test_functions.py and stands in docs/bits.md. The compiler must not contract a*b + c
 (-ffp-contract=off, --fmad=false).
 '''
 

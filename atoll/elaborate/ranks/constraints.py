@@ -6,7 +6,7 @@ raise the argument. With the function's frame S1 (the axes that earlier argument
     e1 e2 :  []^M S1 param  =  []^R argument            M or R is 0                (C-APP, Schenck, figs 4.6 and 4.7)
 
 R up to the frame is *induced*: the argument is simply used as it is inside those maps, which costs nothing. What is minimised is M plus the
-rest of R; induced reps break ties (language.md section 4).
+rest of R; induced reps break ties (docs/reference.md section 10).
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The table is written in a small notation: `n` a number, `a b c` type variables, `[]` an axis, `(t, u)` a tuple, `{t, u -> r}` a function,
 `k` a number that is never lifted over (a size decides a shape, so it is one number). Structural operators are polymorphic in the element and
-act on the outermost axis; arithmetic ones take scalars and lift (language.md section 4).
+act on the outermost axis; arithmetic ones take scalars and lift (docs/reference.md section 10).
 """
 
 from __future__ import annotations
