@@ -7,6 +7,7 @@ ranges are cut into pieces in different ways (`backwards`), sums without an orde
 from __future__ import annotations
 
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from tests.check.run_loops import NUMPY, OPERATIONS, Wrong, constant, evaluate
 
 FEW = 60_000  # statements
+MANY = 1 << 22  # elements of an array
 MORE = {
     "not": lambda a: not a, "ne": lambda a, b: a != b, "floordiv": lambda a, b: a // b, "mod": lambda a, b: a % b, "floor": np.floor, "exp": np.exp, "isnan": np.isnan,
     "abs": np.abs, "select": lambda c, a, b: a if c else b, "sign": np.sign, "ceil": np.ceil, "trunc": np.trunc, "log": np.log, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
@@ -243,6 +245,8 @@ def results(body: Any, sizes: dict[str, int], chain: Any, seed: int, backwards: 
     for name, (kind, d, _) in kinds.items():
         if kind == "an array" and name in kinds.extents:
             shape = tuple(max(0, evaluate(p, sizes)) for p in kinds.extents[name])
+            if prod(shape) > MANY:
+                raise Unknown(f"{name} has {prod(shape)} elements")
             arrays[name] = rng.integers(0, 4, shape).astype(NUMPY[d])
             if name in kinds.constants:
                 arrays[name] = np.array([constant(e[1], e[2]) for e in kinds.constants[name][1]], NUMPY[d]).reshape(kinds.constants[name][0])
