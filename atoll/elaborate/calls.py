@@ -8,7 +8,7 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
-from atoll.elaborate import flexible, function_values
+from atoll.elaborate import flexible, function_values, shared_memory
 from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.arithmetic import cast_call, nary_math
 from atoll.elaborate.builtins.names import BUILTINS, meaning
@@ -276,6 +276,7 @@ def _call_closure(
     check_captures(el, fn, span)
     name = "the lambda" if fn.name == "<lambda>" else fn.name
     given = assign(el, name, places(fn.params), args, keywords, span, written=node is not None)
+    shared_memory.passed(el, name, fn.params, fn.body, node)
     annotations = closure_annotations(el, fn)
     values: list[Any] = []
     for p, entity in zip(fn.params, given, strict=True):

@@ -73,6 +73,7 @@ class Elaborator:
         self.same_before: dict[Sym, list[str]] = {}  # state of a loop: other names of its first value
         self.warned: set[Span] = set()
         self.views: dict[tuple[en.Frame, str], View] = {}  # names that share memory in NumPy (shared_memory.py)
+        self.live: frozenset[str] = frozenset()  # names that are read after the statement at hand, which does not bind them
         self.locals: list[Any] = []  # local recursive functions defined so far (function_values.Local)
         self.opened: list[tuple[Sym, list[ir.Stmt], dict[str, Value]]] = []  # fields of records whose own sizes were opened, by variable and block
         self.made: list[tuple[ir.Expr, Any]] = []  # closures that exist at run time, and the functions they were made of

@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.core import ir
 from atoll.elaborate import entities as en
-from atoll.elaborate import flexible, function_values
+from atoll.elaborate import flexible, function_values, shared_memory
 from atoll.elaborate.calls import _as_value, _expr, is_function
 from atoll.elaborate.captures import MISSING
 from atoll.elaborate.coerce import coerce
@@ -55,6 +55,7 @@ def call_fn(
     fn = ref.fn
     signature = fn.signature
     given = assign(el, fn.name, places(signature.params), args, keywords, span, written=node is not None)
+    shared_memory.passed(el, fn.name, fn.surface.params, fn.surface.body, node)
     values: list[Any] = []
     for p, entity in zip(signature.params, given, strict=True):
         if entity is None:

@@ -171,8 +171,8 @@ def _read(value: Value, items: list[ir.Item], span: Span) -> Value:
 # -- replacing
 
 
-def assign(el: Elaborator, target: s.Target, value: Any, span: Span) -> None:
-    """target = value"""
+def assign(el: Elaborator, target: s.Target, value: Any, span: Span, part: bool = False) -> None:
+    """target = value; `part` where a part of what the target is was assigned to."""
     from atoll.elaborate.statements import bind_name
 
     match target:
@@ -182,9 +182,9 @@ def assign(el: Elaborator, target: s.Target, value: Any, span: Span) -> None:
             for item, part in zip(items, unpack(el, value, len(items), target.span), strict=True):
                 assign(el, item, part, span)
         case s.Subscript(base, _):
-            assign(el, _as_target(el, base), _replaced(el, target, value), span)
+            assign(el, _as_target(el, base), _replaced(el, target, value, part), span, part=True)
         case s.Attr(base, name):
-            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span)
+            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span, part=True)
 
 
 def _as_target(el: Elaborator, node: s.Expr) -> s.Target:
@@ -214,7 +214,7 @@ def unpack(el: Elaborator, value: Any, count: int, span: Span) -> list[Any]:
     return parts
 
 
-def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
+def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = False) -> Any:
     from atoll.elaborate.expressions import expr
 
     base = expr(el, target.value)
@@ -229,6 +229,7 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     base = el.bind(base)
     found = index_arrays.items_of(el, target, expr)
     if index_arrays.only_mask(found):
+        _not_part(el, target, part)
         return index_arrays.assign_mask(el, base, el.bind(found[0].what), _as_assigned(el, base, value, target.span), target.span)
     axes = index_arrays.parse_items(el, base, target, found, expr)
     if any(axis.new for axis in axes):
@@ -236,12 +237,21 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any) -> Any:
     if any(axis.stepped for axis in axes):
         index_arrays.check_stepped(el, axes, target.span)
     if any(axis.many for axis in axes):
+        _not_part(el, target, part)
         return index_arrays.assign_many(el, base, axes, _as_assigned(el, base, value, target.span), target.span)
     items: list[ir.Item] = [
         axis.range if axis.range is not None else _as_i64(el, axis.index, axis.span).expr  # type: ignore[arg-type]
         for axis in axes
     ]
     return update(el, base, items, value, target.span)
+
+
+def _not_part(el: Elaborator, target: s.Subscript, part: bool) -> None:
+    """`a[mask][0] = v` changes a copy in NumPy, and a not at all."""
+    if part:
+        text = target.span.text() or "x[i]"
+        what = f"an assignment to a part of {text}, which is a copy in NumPy,"
+        el.fail("E0219", target.span, what=what, help=f"put all indices into one pair of brackets, or give the copy a name: part = {text}, then part[...] = ...")
 
 
 def _as_assigned(el: Elaborator, base: Value, value: Any, span: Span) -> Value:

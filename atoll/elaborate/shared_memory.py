@@ -7,7 +7,7 @@ taken from is read later, its author is told. Nothing else depends on what is ke
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
 from atoll.errors import AliasWarning
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, reads
+from atoll.surface.names import Liveness, binds, reads
 from atoll.types.types import Array
 
 _ATTRIBUTES = {"T", "mT"}
@@ -26,12 +26,13 @@ _WALKS = {"enumerate", "reversed", "zip"}
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """`names` are the arrays whose memory it would be, the nearest first; `text` is how it was taken from that: by `part`, a row of it."""
+    """`names` are the arrays whose memory it would be, the nearest first; `text` is how it was taken from that: by `part`, a row of it; `place` its first index."""
 
     names: tuple[str, ...]
     text: str
     part: bool
     whole: bool
+    place: s.Item | None
 
 
 def taken(el: Elaborator, target: s.Target, node: s.Expr, part: bool = False) -> None:
@@ -49,7 +50,7 @@ def taken(el: Elaborator, target: s.Target, node: s.Expr, part: bool = False) ->
             return
         further = el.views.get((el.scope.frame, source))
         names = (source, *(further.names if further is not None else ()))
-        el.views[(el.scope.frame, target.id)] = View(names, node.span.text() or source, part, not part and isinstance(node, s.Name))
+        el.views[(el.scope.frame, target.id)] = View(names, node.span.text() or source, part, not part and isinstance(node, s.Name), _first(node))
 
 
 def gone_over(el: Elaborator, stmt: s.For) -> None:
@@ -90,6 +91,8 @@ def changed(el: Elaborator, stmt: s.Assign | s.AugAssign, live: Liveness) -> Non
     for target in _updated((stmt,)):
         name = _root(target)
         view = el.views.get((el.scope.frame, name)) if name is not None else None
+        if name is not None:
+            _changed_under(el, stmt, target, name)
         if name is None or view is None or not _is_array(el, name) or (view.whole and isinstance(target, s.Subscript)):
             continue
         seen = next((other for other in view.names if other in live.after.get(id(stmt), ())), None)
@@ -103,13 +106,52 @@ def changed(el: Elaborator, stmt: s.Assign | s.AugAssign, live: Liveness) -> Non
         _warn(el, target, f"{what}; {seen} keeps its elements (arrays are values in Atoll{why}). Write {way}{' before it' if view.part and '.copy' in way else ''} to say so, or change {seen} itself.")
 
 
+def _changed_under(el: Elaborator, stmt: s.Stmt, target: s.Subscript | s.Name, name: str) -> None:
+    """The other way round, `row = c[0]; c[0, 1] = v`, where row is read later."""
+    for (frame, other), view in el.views.items():
+        taken_from = frame is el.scope.frame and view.names[0] == name and not view.part and not view.whole
+        if taken_from and other in el.live and _is_array(el, other) and isinstance(target, s.Subscript):
+            if not _apart(view.place, _first(target)) and not _puts_back(stmt, other, view):
+                _warn(el, target, f"{target.span.text()} = ... changes {name} only; {other} keeps its elements (arrays are values in Atoll, {view.text} is no view). Write {other} = at.copy({view.text}) to say so.")
+                return
+
+
+def _first(node: Any) -> s.Item | None:
+    """The first index after a name: i of c[i, j]."""
+    while isinstance(node, s.Subscript) and not isinstance(node.value, s.Name):
+        node = node.value
+    return node.items[0] if isinstance(node, s.Subscript) else None
+
+
+def _apart(one: s.Item | None, other: s.Item | None) -> bool:
+    """Different rows, as far as their texts say, or slices of which one ends where the other begins."""
+    if one is None or other is None or isinstance(one, (s.Ellipsis, s.NewAxis)) or isinstance(other, (s.Ellipsis, s.NewAxis)):
+        return False
+    if isinstance(one, s.Slice) and isinstance(other, s.Slice):
+        return any(end is not None and begin is not None and end.span.text() == begin.span.text() for end, begin in ((one.high, other.low), (other.high, one.low)))
+    return not isinstance(one, s.Slice) and not isinstance(other, s.Slice) and one.span.text() != other.span.text()
+
+
+def passed(el: Elaborator, name: str, params: Sequence[s.Param], body: object, node: s.Call | None) -> None:
+    """`top = pop(heap)`, where pop changes its parameter: the heap, if it is read later, keeps its elements."""
+    if node is None or not isinstance(body, tuple):
+        return
+    whole = binds(tuple(stmt for stmt in _statements(body) if isinstance(stmt, s.Assign) and any(isinstance(t, s.Name) for t in stmt.targets)))
+    inside = {_root(target) for target in _updated(body) if isinstance(target, s.Subscript)} - whole
+    given = [*zip(params, node.args, strict=False), *((p, value) for p in params for key, value in node.keywords if key == p.name)]
+    for p, argument in given:
+        if p.name in inside and isinstance(argument, s.Name) and argument.id in el.live and _is_array(el, argument.id):
+            x = argument.id
+            _warn(el, node, f"{name} changes its own {p.name}; {x} keeps its elements (arrays are values in Atoll). Return {p.name} and assign it to {x}, or pass at.copy({x}) to say so.")
+
+
 def _puts_back(stmt: s.Stmt, name: str, view: View) -> bool:
     """c[0] = row, for row = c[0]: then it is the same with and without views."""
     return isinstance(stmt, s.Assign) and isinstance(stmt.value, s.Name) and stmt.value.id == name and any(isinstance(t, s.Subscript) and _root(t) in view.names for t in stmt.targets)
 
 
-def _warn(el: Elaborator, target: s.Target, text: str) -> None:
-    if target.span not in el.warned:  # rounds of loops are read again until their types are known
+def _warn(el: Elaborator, target: s.Target | s.Call, text: str) -> None:
+    if target.span not in el.warned and not target.span.in_library():  # rounds of loops are read again until their types are known
         el.warned.add(target.span)
         warnings.warn_explicit(text, AliasWarning, target.span.source.name, target.span.line)
 

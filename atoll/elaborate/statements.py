@@ -107,6 +107,8 @@ def _branching_return(el: Elaborator, stmt: s.If | s.Match, rest: tuple[s.Stmt, 
 def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> None:
     from atoll.elaborate.loop_statements import for_statement, while_statement  # whose rounds are bodies again
 
+    before = el.live
+    el.live = live.after.get(id(stmt), frozenset()) - (binds((stmt,)) if isinstance(stmt, s.Assign) else frozenset())
     match stmt:
         case s.Assign((s.Name(unset),), s.Unset()):
             el.scope.names[unset] = en.Unset()
@@ -153,6 +155,7 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
                 match_data.joining(el, stmt, subject, live, in_loop)
             else:
                 _if(el, matching.as_if(el, stmt, live, subject), live, in_loop)
+    el.live = before
 
 
 def _complete(el: Elaborator, name: str, closure: en.Closure) -> None:

@@ -342,7 +342,7 @@ RULES: dict[str, Rule] = {
     "E0209": _real,
     "E0210": _real,
     "E0213": _convert_argument(0),
-    "E0219": _without_none,
+    "E0219": lambda p: _without_none(p) if "None" in p.help else [],
     "E0220": _parentheses,
     "E0222": _convert,
     "E0231": _display,

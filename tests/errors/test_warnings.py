@@ -80,6 +80,9 @@ VIEWS = {  # what NumPy would change too: the body, how the warning begins, the 
     "two rows": ("a, b = c[0], c[1]\nb[0] = a[0]\nreturn c", "b[0] = ... changes b only", "a, b = c[0], at.copy(c[1])\nb[0] = a[0]\nreturn c"),
     "in a branch of a loop": ("for i in range(n):\n    row = c[i]\n    if row[0] > 1.0:\n        row[0] = 0.0\nreturn c", "row[0] = ... changes row only", "for i in range(n):\n    row = at.copy(c[i])\n    if row[0] > 1.0:\n        row[0] = 0.0\nreturn c"),
     "what a loop goes over": ("s = 0.0\nfor row in c:\n    s += row[0]\n    c[n - 1, 0] = 9.0\nreturn s", "c[n - 1, 0] = ... is not seen by the rounds of `for ... in c`", "s = 0.0\nfor row in at.copy(c):\n    s += row[0]\n    c[n - 1, 0] = 9.0\nreturn s"),
+    "a row that changes under its name": ("row = c[0]\nc[0, 1] = 5.0\nreturn c, row", "c[0, 1] = ... changes c only; row keeps its elements (arrays are values in Atoll, c[0] is no view). Write row = at.copy(c[0])", "row = at.copy(c[0])\nc[0, 1] = 5.0\nreturn c, row"),
+    "rows exchanged by a third name": ("t = c[0]\nc[0] = c[1]\nc[1] = t\nreturn c", "c[0] = ... changes c only; t keeps", "t = at.copy(c[0])\nc[0] = c[1]\nc[1] = t\nreturn c"),
+    "a function that changes its parameter": ("def pop(h):\n    h[0] = h[1]\n    return h[1, 0]\nv = pop(c)\nreturn v + c[0, 0]", "pop changes its own h; c keeps its elements (arrays are values in Atoll). Return h and assign it to c, or pass at.copy(c)", "def pop(h):\n    h[0] = h[1]\n    return h[1, 0]\nv = pop(at.copy(c))\nreturn v + c[0, 0]"),
 }
 NO_VIEWS = {
     "a number": "z = c[0, 0]\nz += 1.0\nreturn c, z",
@@ -89,6 +92,11 @@ NO_VIEWS = {
     "put back": "for i in range(n):\n    row = c[i]\n    row[0] = 5.0\n    c[i] = row\nreturn c",
     "made anew": "row = c[0] * 2.0\nrow[0] = 5.0\nreturn c, row",
     "bound again": "d = c.T\nc = c + 1.0\nd[0, 0] = 5.0\nreturn c, d",
+    "another row": "row = c[0]\nfor i in range(1, n):\n    c[i] -= row\nreturn c, row",
+    "the other half": "low = c[:1]\nc[1:] += 1.0\nreturn c, low",
+    "the row itself put back": "row = c[0]\nc[0] = row\nreturn c, row",
+    "a parameter that is returned": "def put(h):\n    h[0] = h[1]\n    return h\nc = put(c)\nreturn c",
+    "a parameter that is copied first": "def put(h):\n    h = h.copy()\n    h[0] = h[1]\n    return h\nd = put(c)\nreturn c, d",
     "its own place": "v = c[:, 0]\nfor i, z in enumerate(v):\n    v[i] = 2.0 * z\nreturn v",
 }
 
