@@ -26,7 +26,7 @@ def made_in_place(inner: BlockLowerer, position: int) -> bool:
     if (param, 0) in inner.inplace.taken or any(identity_of(array) == (param, 0) for array in inner.results) or any(g.strip is not None for g in inner.groups):
         return False
     makers = _makers(inner, position, target)
-    if makers is None or not inner.inplace.head.isdisjoint(makers):
+    if makers is None or not inner.inplace.head.isdisjoint(makers) or any(_reads_another_whole(inner, maker) for maker in makers):
         return False
     paths = _paths(inner)
     for reader in inner.stages:
@@ -52,6 +52,17 @@ def _makers(inner: BlockLowerer, position: int, target: ir.Abs) -> list[Stage] |
     if not isinstance(line.prim, _ELEMENTWISE) or line.conds or line.results[found[1]].axes or found in inner.inplace.taken:
         return None
     return [*makers, inner.by_line[line]]
+
+
+def _reads_another_whole(inner: BlockLowerer, maker: Stage) -> bool:
+    """Elements made of those of an array that an earlier loop of the round makes, as of a product: that one is made where the next value is to be, and
+    what is left is done there while its rows are at hand (loops/recipes/follow.py)."""
+    kept = {found[0] for array in inner.results if (found := identity_of(array)) is not None}
+    for ref in maker.refs:
+        made = inner.by_line.get(ref.line)
+        if made is not None and ref.line not in kept and inner.group_number[made] < inner.group_number[maker] and ref.index == _elements(maker):
+            return True
+    return False
 
 
 def _elements(maker: Stage) -> tuple[Poly, ...]:
