@@ -7,8 +7,10 @@ from collections import Counter
 
 import pytest
 
+from atoll.ainf.ir import Site
+from atoll.errors import NOWHERE
 from atoll.loops import ir as lp
-from atoll.loops.transform.private import Parts, additions, privatised
+from atoll.loops.transform.private import Parts, additions, checks_before, privatised
 from atoll.loops.transform.refused import Refused
 from atoll.sizes import Poly, Sym, poly
 from atoll.types.dtypes import DTYPES, I64
@@ -162,3 +164,34 @@ def test_rounds_are_there() -> None:
     looking = lp.For(R, poly(0), poly(N), [lp.Let(S, lp.Load(H, (poly(0),)))], True)
     refused = privatised(lp.For(R, poly(0), poly(N), [ADDED], False), Parts(2, 1, looking, 4))
     assert isinstance(refused, Refused) and "look at what is added to" in refused.why
+
+
+def test_checks_that_may_be_made_with_the_rounds() -> None:
+    i, low, high = Sym("i"), Sym("i_lo"), Sym("i_hi")
+    check = lp.Check((lp.Test("ge", poly(K.atom)),), Site("E0703", NOWHERE, {}), ())
+
+    def checks(*body: lp.Stmt, shorter: int = 0, last: Poly | None = None) -> lp.Chunks:
+        return lp.Chunks(low, high, poly(N) - shorter, poly(1), [lp.For(i, poly(low), poly(high) if last is None else last, list(body), True)])
+
+    def fill(b: lp.Buffer) -> lp.For:
+        return lp.For(i, poly(0), poly(BINS), [lp.Store(b, (poly(i),), lp.Const(0, I64))], True)
+
+    adds = lp.For(R, poly(0), poly(N), [lp.Let(K, lp.Load(PLACE, (poly(R),))), lp.Update(H, (poly(K.atom),), "add", lp.Const(1, I64))], False)
+    looks = lp.Let(K, lp.Load(PLACE, (poly(i),)))
+    good = checks(looks, check)
+    assert checks_before([good], adds) == (good, good.body[0])
+    assert checks_before([good, lp.Alloc(H), fill(H)], adds) == (good, good.body[0])
+
+    def why(*before: lp.Stmt, loop: lp.For = adds) -> str:
+        found = checks_before(before, loop)
+        assert isinstance(found, Refused)
+        return found.why
+
+    assert "no checks" in why() and "no checks" in why(fill(H)) and "no checks" in why(good, lp.Free(G), fill(H))
+    assert "no checks" in why(checks(looks, check, lp.Store(G, (poly(0),), lp.Use(K))))
+    assert "other rounds" in why(checks(looks, check, shorter=1)) and "other rounds" in why(checks(looks, check, last=poly(high) - 1))
+    inner = lp.For(Sym("q"), poly(0), poly(BINS), [check], True)
+    assert "loops in the checks" in why(checks(looks, inner))
+    assert "behind them" in why(checks(lp.Let(K, lp.Load(H, (poly(i),))), check))  # what is added to
+    assert "behind them" in why(checks(lp.Let(K, lp.Load(G, (poly(i),))), check), fill(G))
+    assert "more than add" in why(good, loop=lp.For(R, poly(0), poly(N), [*adds.body, lp.Store(G, (poly(0),), lp.Const(0, I64))], False))

@@ -20,9 +20,8 @@ from dataclasses import replace
 
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.questions import loads, only_checks
 from atoll.loops.transform.fuse import fused, once, past
-from atoll.loops.transform.private import Parts, additions, privatised
+from atoll.loops.transform.private import Parts, additions, checks_before, only_fills, privatised
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import with_bodies
 from atoll.sizes import poly
@@ -42,8 +41,8 @@ def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -
         turns = _turns(updates)
         bins = sum((product(u.buffer.extents) for u in updates), poly(0))
         many = stmt.high - stmt.low - 4 * profit.PARTS * turns * bins
-        found = _checks_before(out, stmt, updates)
-        how = Parts(profit.PARTS, turns, None if found is None else found[1], profit.CHECKED, reassociate)
+        found = checks_before(out, stmt)
+        how = Parts(profit.PARTS, turns, None if isinstance(found, Refused) else found[1], profit.CHECKED, reassociate)
         made = privatised(stmt, how, (bins, many))
         if isinstance(made, Refused):
             out.append(stmt)
@@ -51,7 +50,7 @@ def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -
         shown = " and ".join(u.buffer.shown for u in updates)
         decisions.append(f"{shown} {'is' if len(updates) == 1 else 'are'} added up in {profit.PARTS} private copies when there are many more rounds of {stmt.sym} than elements")
         test = (lp.Test("ge", many),)
-        if found is None:
+        if isinstance(found, Refused):
             out.append(lp.If(test, made, [stmt]))
             continue
         decisions.append(f"{profit.CHECKED} rounds of {stmt.sym} are checked before they are made")
@@ -65,7 +64,7 @@ def _together(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
     for stmt in stmts:
         updates = _at_data(stmt)
         k = len(out) - 1
-        while updates and k >= 0 and (_only_fills(out[k]) or isinstance(out[k], lp.Alloc)):
+        while updates and k >= 0 and (only_fills(out[k]) or isinstance(out[k], lp.Alloc)):
             k -= 1
         before = out[k] if updates and k >= 0 else None
         earlier = _at_data(before)
@@ -76,26 +75,6 @@ def _together(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         decisions.append(f"{', '.join(u.buffer.shown for u in [*earlier, *updates])} are added up in the same rounds of {before.sym}")
         out = [*out[:k], *out[k + 1 :], replace(made, body=once(made.body))]
     return out
-
-
-def _checks_before(out: lp.Stmts, loop: lp.For, updates: list[lp.Update]) -> tuple[lp.Chunks, lp.For] | None:
-    """Pieces that check the rounds of the loop and do nothing else, and their loop. What stands between only fills memory they do not read."""
-    k = len(out) - 1
-    while k > 0 and _only_fills(out[k]):
-        k -= 1
-    pieces = out[k] if out else None
-    if not isinstance(pieces, lp.Chunks) or pieces.extent != loop.high or len(pieces.body) != 1 or not only_checks(pieces):
-        return None
-    (checks,) = pieces.body
-    if not isinstance(checks, lp.For) or checks.low != poly(pieces.low) or checks.high != poly(pieces.high):
-        return None
-    filled = {s.buffer for s in lp.walk(out[k + 1 :]) if isinstance(s, lp.Store)} | {u.buffer for u in updates}
-    plain = all(isinstance(s, (lp.Let, lp.Check)) for s in checks.body)
-    return (pieces, checks) if plain and not any(x.buffer in filled for s in checks.body for x in loads(s)) else None
-
-
-def _only_fills(stmt: lp.Stmt) -> bool:
-    return all(isinstance(s, (lp.For, lp.Chunks, lp.Store, lp.Alloc)) for s in lp.walk([stmt])) and not loads(stmt)
 
 
 def _at_data(stmt: lp.Stmt | None) -> list[lp.Update]:

@@ -7,10 +7,11 @@ becomes
 
     additions(loop)                     the additions, where they are all that a loop does
     privatised(loop, how, known)        the statements above; a part may have several copies that take turns, and check its rounds in blocks before they are made
+    checks_before(before, loop)         pieces before the loop that do nothing but check its rounds
 
 Right where a round does nothing but add, by an operator that is associative and commutative, to memory that nothing in the loop reads, each addition to memory of its own, and nothing goes from
 round to round in variables: every element gets what it got, in an order that depends on the number of parts only. Of floats this is another order, for which the program gives its word. Checks of
-the rounds, in a loop of their own before, look at nothing that is added to; which of them fails first is not part of the meaning of a program, nor what a program that fails has added.
+the rounds, in a loop of their own before, are of the same rounds and look at nothing that is added to, nor at what is filled in between; which of them fails first is not part of the meaning of a program, nor what a program that fails has added.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
-from atoll.loops.questions import loads
+from atoll.loops.questions import loads, only_checks
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.permute import own_variables
 from atoll.loops.transform.pieces import pieces
@@ -75,6 +76,33 @@ def privatised(loop: lp.For, how: Parts, known: tuple[Poly, ...] = ()) -> Made:
         if not all(isinstance(s, (lp.Let, lp.Check)) for s in how.checks.body) or not seen.isdisjoint(u.buffer for u in updates):
             return Refused("the checks do more than look, or look at what is added to")
     return _made(loop, updates, how)
+
+
+def checks_before(before: lp.Stmts, loop: lp.For) -> tuple[lp.Chunks, lp.For] | Refused:
+    """The last pieces before a loop, and the loop in them, where they may be done with its rounds."""
+    updates = additions(loop)
+    if isinstance(updates, Refused):
+        return updates
+    k = len(before) - 1
+    while k > 0 and only_fills(before[k]):
+        k -= 1
+    chunk = before[k] if before else None
+    if not isinstance(chunk, lp.Chunks) or len(chunk.body) != 1 or not only_checks(chunk):
+        return Refused("more than fills stands between, or no checks come before")
+    (checks,) = chunk.body
+    if not isinstance(checks, lp.For) or chunk.extent != loop.high or (checks.low, checks.high) != (poly(chunk.low), poly(chunk.high)):
+        return Refused("they are checks of other rounds")
+    if not all(isinstance(s, (lp.Let, lp.Check)) for s in checks.body):
+        return Refused("there are loops in the checks")
+    filled = {s.buffer for s in lp.walk(before[k + 1 :]) if isinstance(s, lp.Store)} | {u.buffer for u in updates}
+    if any(x.buffer in filled for s in checks.body for x in loads(s)):
+        return Refused("the checks look at what is written behind them")
+    return chunk, checks
+
+
+def only_fills(stmt: lp.Stmt) -> bool:
+    """It reads nothing and fills memory."""
+    return all(isinstance(s, (lp.For, lp.Chunks, lp.Store, lp.Alloc)) for s in lp.walk([stmt])) and not loads(stmt)
 
 
 def _made(loop: lp.For, updates: list[lp.Update], how: Parts) -> list[lp.Stmt]:
