@@ -235,10 +235,10 @@ def _conflicts(
         if not ref.leaves() & binders and (scalars := {x for x in direct if not x.dims} & known.inlined_by(stage)):
             wanted |= scalars
             continue
-        if isinstance(value, ir.Ref) and known.inlining.is_inlined(value.line):
-            wanted.add(value.line)
-        else:
+        made = [value] if isinstance(value, ir.Ref) else [r for r in ir.operand_refs(value) if any((x.line, x.result) in versions for x in known.inlining.reads([r]))]
+        if not made or not all(known.inlining.is_inlined(r.line) for r in made):
             return "the new values read other elements of the array"
+        wanted |= {r.line for r in made}
     for other in later:
         reached = known.inlined_by(other)
         early = {x for x in direct if x in reached and not known.needs(x, stage)}

@@ -193,17 +193,17 @@ def repeated(loops: lp.Function) -> list[tuple[str, Span]]:
 
 
 def _put_back(x: object, c: lp.Copied, around: dict[Poly, Poly]) -> bool:
-    """Rows that change places: all that is kept of an array is written into it again, so the copy costs no more than the update. `around`: counters from 0 and their ends."""
-    if isinstance(x, lp.Store):
-        if x.buffer is not c.source or not isinstance(x.value, lp.Load) or x.value.buffer is not c.target:
-            return False
-        index = x.value.index
-        return len(set(index)) == len(index) and all(around.get(at) == extent for at, extent in zip(index, c.target.extents, strict=True))
+    """Rows that change places, or become others: of all that is kept of an array something is written into it again, so the copy costs no more than the update.
+    `around`: counters from 0 and their ends."""
     if isinstance(x, lp.Chunks):
         around = {**around, poly(x.low): x.extent, poly(x.high): x.extent}
     elif isinstance(x, lp.For):
         around = {**around, poly(x.sym): around.get(x.low, x.high)}  # of a part from a piece's beginning to its end: of the whole
     if isinstance(x, (list, tuple)):
+        if any(isinstance(stmt, lp.Store) and stmt.buffer is c.source for stmt in x):
+            kept = [e.index for stmt in x if isinstance(stmt, (lp.Let, lp.Store)) for e in lp.subexprs(stmt.value) if isinstance(e, lp.Load) and e.buffer is c.target]
+            if any(len(set(index)) == len(index) and all(around.get(at) == extent for at, extent in zip(index, c.target.extents, strict=True)) for index in kept):
+                return True
         return any(_put_back(item, c, around) for item in x)
     return any(_put_back(getattr(x, name), c, around) for name in lp.FIELDS.get(type(x), ()))
 
