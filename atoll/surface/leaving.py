@@ -14,7 +14,7 @@ under a condition:
 The rest of a round is put into the branch that goes on, so what the condition says is known there; only where some paths through a branch
 leave and others do not, a second flag (`left`) is asked. `return e` in a loop leaves all loops; after the outermost one stands
 `if returned: return e`, for what e reads does not change any more. Only what is bound in the loop is kept for that; it has no value before (`Unset`) and
-takes the type of what it becomes. The names made here have spaces, so no program has them.
+takes the type of what it becomes. So has a name that every `break` and the `else` bind (surface/bound.py). The names made here have spaces, so no program has them.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import dataclasses
 
 from atoll.errors import Span, fail
 from atoll.surface import syntax as s
+from atoll.surface.bound import bound_however_left
 from atoll.surface.names import LEFT, binds, binds_pattern, binds_target, has_return, reads
 
 _NEVER, _SOME, _ALL = "never", "sometimes", "always"
@@ -174,6 +175,8 @@ class _Function:
         ends = round_.breaks or bool(flags)
         if ends:
             before.append(_set(round_.going, True, span))
+        for name in sorted(bound_however_left(stmt) - bound):
+            before.append(s.Assign((_name(name, span),), s.Unset(span=span), span=span))
         if stmt.orelse:
             after += [s.If(_name(round_.going, span), stmt.orelse, (), span=span)] if ends else stmt.orelse
         return [*before, _until(stmt, body, round_.going if ends else None)], tuple(after)

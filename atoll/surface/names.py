@@ -162,10 +162,10 @@ def _leaves_here(stmt: s.Stmt) -> bool:
 
 def has_left(stmts: Iterable[s.Stmt]) -> bool:
     """Whether every path through statements of a round leaves it: what they do not bind is not read in the rest of the round."""
-    return any(_leaves_here(stmt) or (_one_runs(stmt) and all(map(has_left, _may_run(stmt)))) for stmt in stmts)
+    return any(_leaves_here(stmt) or (one_runs(stmt) and all(map(has_left, _may_run(stmt)))) for stmt in stmts)
 
 
-def _one_runs(stmt: s.Stmt) -> bool:
+def one_runs(stmt: s.Stmt) -> bool:
     """One of its bodies runs, whatever its values are."""
     match stmt:
         case s.If():
@@ -228,7 +228,7 @@ class Liveness:
             case s.ExprStmt(value):
                 return live | reads(value)
             case s.Match(subject, cases):
-                result = _NONE if _one_runs(stmt) else live
+                result = _NONE if one_runs(stmt) else live
                 for case in cases:
                     inner = self._block(case.body, live)
                     if case.guard is not None:
