@@ -77,8 +77,8 @@ def arguments(low: int, high: int | None = None) -> str:
 _OTHERWISE = {
     ("sort", "reverse"): "write reverse(sort(x)) for the greatest first",
     ("argsort", "reverse"): "write reverse(argsort(x)) for the greatest first",
-    ("min", "key"): "write x[argmin(map(f, x))], where f is the key",
-    ("max", "key"): "write x[argmax(map(f, x))], where f is the key",
+    ("min", "key"): "give a list: min([a, b], key=f)",
+    ("max", "key"): "give a list: max([a, b], key=f)",
     ("print", "end"): "every print ends its line; put everything into one print(...)",
     ("print", "file"): "print writes to the standard output",
     ("sum", "start"): "add it: start + sum(x)",

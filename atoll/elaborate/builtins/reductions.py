@@ -193,7 +193,7 @@ _KNOWN = {
 }
 
 
-def _reduction(args: Args) -> Value:
+def reduction(args: Args) -> Value:
     name = args.name
     if name in ("min", "max") and len([a for a in args.args]) > 1:
         return _smallest(args)
@@ -201,7 +201,7 @@ def _reduction(args: Args) -> Value:
         optional: tuple[str, ...] = ("default",) if name in ("min", "max") else ("start",) if name == "sum" else ()
         _, extra = (*args.take("xs", optional=optional), None)[:2]
         return _over_generator(args, args.args[0], extra)
-    optional = ("axis", "default") if name in ("min", "max") else ("axis",)
+    optional = ("axis", "default", "key") if name in ("min", "max") else ("axis",)  # a key is extremes.py's
     xs, axis, *more = args.take("xs", optional=optional)
     default = more[0] if more else None
     value = args.array(_listed(args, xs))
@@ -226,7 +226,7 @@ def _reduce_array(args: Args, xs: Value, default: Any) -> Value:
     n = xs.type.size
     if default is not None:
         value = args.value(default)
-        test = _positive(el, n, span)
+        test = positive(el, n, span)
 
         found: Value = choose(el, test, lambda: _reduce_known(el, xs, _KNOWN[name], span), lambda: value, s.NoneValue(span=span))
         return found
@@ -234,14 +234,14 @@ def _reduce_array(args: Args, xs: Value, default: Any) -> Value:
     return _reduce_known(el, xs, _KNOWN[name], span)
 
 
-def _positive(el: Elaborator, n: Poly, span: Span) -> Value:
+def positive(el: Elaborator, n: Poly, span: Span) -> Value:
     return scalar_binary(el, ">", el.size_value(n, span), el.size_value(poly(0), span), span)
 
 
 def need_nonempty(el: Elaborator, n: Poly, name: str, span: Span) -> None:
     """The least of nothing is an error."""
     if not el.facts.proves(n - 1):
-        el.emit(ir.Assert(_positive(el, n, span).expr, name, span, code="E0704"))
+        el.emit(ir.Assert(positive(el, n, span).expr, name, span, code="E0704"))
 
 
 def over_axis(args: Args, value: Value, axis: Any, reduce_one: Callable[[Value], Value]) -> Value:
@@ -499,7 +499,7 @@ def _fold(args: Args) -> Value:
 
 
 HANDLERS = {
-    **dict.fromkeys(("sum", "prod", "any", "all", "min", "max"), _reduction),
+    **dict.fromkeys(("sum", "prod", "any", "all"), reduction),
     "reduce": _reduce,
     "scan": _scan,
     "fold": _fold,
@@ -508,4 +508,4 @@ HANDLERS = {
     "mean": _mean,
 }
 
-__all__ = ["F64", "HANDLERS", "OPERATORS", "Known", "known_operator", "need_nonempty", "operator_lambda", "over_axis"]
+__all__ = ["F64", "HANDLERS", "OPERATORS", "Known", "known_operator", "need_nonempty", "operator_lambda", "over_axis", "positive", "reduction"]

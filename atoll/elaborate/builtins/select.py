@@ -101,10 +101,10 @@ def _arg_of_generator(args: Args, generator: en.Generator, which: str, one: Any)
     parts = el.bind(unzip(el, pairs, span))
     mask, values = project(parts, 0), project(parts, 1)
     assert isinstance(values.type, Array)
-    return _masked_arg(args, mask, values, which)
+    return masked_arg(args, mask, values, which)
 
 
-def _masked_arg(args: Args, mask: Value, values: Value, which: str) -> Value:
+def masked_arg(args: Args, mask: Value, values: Value, which: str) -> Value:
     """Reduce (taken, value, index) triples, keeping the first best."""
     el, span = args.el, args.span
     assert isinstance(values.type, Array)
@@ -176,4 +176,4 @@ HANDLERS = {
     "square": _square,
 }
 
-__all__ = ["BOOL", "HANDLERS", "filter_by_mask", "is_weak"]
+__all__ = ["BOOL", "HANDLERS", "filter_by_mask", "is_weak", "masked_arg"]

@@ -69,7 +69,7 @@ def _order(args: Args, xs: Value, key: Any, reverse: Value | None) -> Value:
 def _places(args: Args, xs: Value, key: Any, reverse: bool) -> Value:
     el, span = args.el, args.span
     keys = xs if key is None else map_arrays(el, [xs], lambda v: args.value(apply(el, key, v, span)))
-    parts = _parts(args, el.bind(keys), keys is not xs)
+    parts = key_parts(args, el.bind(keys), keys is not xs)
     if reverse:
         parts = [_backwards(args, part) for part in parts]
     order = _by(parts[-1], span)
@@ -106,13 +106,13 @@ def _by(keys: Value, span: Span) -> Value:
     return Value(ir.Argsort(keys.expr, type=t, span=span), t)
 
 
-def _parts(args: Args, keys: Value, made: bool) -> list[Value]:
+def key_parts(args: Args, keys: Value, made: bool) -> list[Value]:
     """Keys that are numbers, the first the most important."""
     el = args.el
     _, elem = shape_of(keys.type)
     if rank(keys.type) == 1 and isinstance(elem, (Tuple, Record)) and elem.items:
         columns = el.bind(unzip(el, keys, args.span))
-        return [part for k in range(len(elem.items)) for part in _parts(args, el.bind(project(columns, k)), made)]
+        return [part for k in range(len(elem.items)) for part in key_parts(args, el.bind(project(columns, k)), made)]
     if rank(keys.type) != 1 or not isinstance(elem, (Scalar, Index)) or elem.dtype.is_complex:
         better = "let key= give one number, or a tuple of numbers, for each element; for a row, key=lambda row: row[0], say" if made and rank(keys.type) > 1 else None
         el.fail("E0251", args.span, name=args.name, found=el.show(keys.type), help=better)

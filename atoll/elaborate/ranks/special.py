@@ -121,8 +121,10 @@ def _reduction(elementwise: bool) -> Callable[..., Entity | None]:
 
     def form(gen: Generator, node: s.Call, args: Args, keywords: Keywords) -> Entity | None:
         for key, value in keywords.items():
-            if key in ("start", "default"):
+            if key in ("start", "default") and "key" not in keywords:
                 gen.scalar(value)
+        if len(args) == 1 and not elementwise and (found := _best_by_key(gen, args[0], keywords.get("key"), node.span)) is not None:
+            return Known(found)
         if args and isinstance(args[0], s.Comprehension) and not args[0].is_list:
             element = _clauses(gen, args[0])
             if elementwise:
@@ -136,6 +138,22 @@ def _reduction(elementwise: bool) -> Callable[..., Entity | None]:
         return Known(_along(gen, gen.expr(args[0]), axis, node.span))
 
     return form
+
+
+def _best_by_key(gen: Generator, xs: s.Expr, key: s.Expr | None, span: Span) -> RankType | None:
+    """min(xs, key=f), and min of a generator of tuples: an element."""
+    if isinstance(xs, s.Comprehension) and not xs.is_list:
+        if key is None and not isinstance(xs.element, s.TupleDisplay):
+            return None
+        xs = s.Comprehension(xs.element, xs.clauses, True, span=xs.span)
+    elif key is None:
+        return None
+    element = gen.element(gen.expr(xs), span)
+    if key is not None and not isinstance(key, s.NoneValue):
+        by = applied(gen, key, [element], span, exact=True)
+        if not by.is_product:
+            gen.equal(by, SCALAR, span)
+    return element
 
 
 def _along(gen: Generator, t: RankType, axis: s.Expr, span: Span) -> RankType:
