@@ -14,7 +14,8 @@ from atoll.check.compiled import validated
 from atoll.check.watched import watch
 from atoll.loops import ir as lp
 from atoll.loops import profit
-from atoll.loops.idioms import first_best as fb
+from atoll.loops.idioms import first_best
+from atoll.loops.transform import best_by_blocks as fb
 from atoll.loops.transform import scan as sc
 
 n, m = at.sizes("n m")
@@ -97,14 +98,14 @@ def last_not_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def not_done_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """NaN are noticed, and then?"""
     one = fb._one_by_one
-    monkeypatch.setattr(fb, "_one_by_one", lambda loop: one(loop)[:-1])
+    monkeypatch.setattr(fb, "_one_by_one", lambda search: one(search)[:-1])
 
 
 def done_again_from_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     one = fb._one_by_one
 
-    def made(loop: lp.For) -> list[lp.Stmt]:
-        *rest, again = one(loop)
+    def made(search: fb.Search) -> list[lp.Stmt]:
+        *rest, again = one(search)
         assert isinstance(again, lp.If)
         return [*rest, dataclasses.replace(again, then=again.then[1:])]
 
@@ -113,7 +114,14 @@ def done_again_from_where_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def of_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty array has no block with its best."""
-    monkeypatch.setattr(profit, "BEST_SHORT", 0)
+    blocks = first_best.by_blocks
+
+    def made(search: fb.Search, sizes: fb.Sizes, alone: bool) -> lp.Stmts:
+        (found,) = blocks(search, sizes, alone)
+        assert isinstance(found, lp.If)
+        return [dataclasses.replace(found, tests=(lp.Test("ge", search.loop.high),))]
+
+    monkeypatch.setattr(first_best, "by_blocks", made)
 
 
 def places_that_are_not_far(monkeypatch: pytest.MonkeyPatch) -> None:
