@@ -168,22 +168,29 @@ class Loops(Vectors):
         first, index = self.names.enter(outer), self.names.enter(loop.sym)
         saved = dict(self.adders)
         self.put(f"int64_t {first} = {low};")
-        for acc in loop.accs:
-            self.put(f"{acc.var.dtype.c_name} {safe(acc.var.name)}_lane[{lanes}] = {{{', '.join([self.neutral(acc)] * lanes)}}};")
-            self.adders[acc.var] = self._lane_adder(acc)
-        with self.braces(f"for (; {first} + {lanes} <= {high}; {first} += {lanes})"):
-            self.put("AT_SIMD")
-            with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
-                self.put(f"const int64_t {index} = {first} + at_l;")
+
+        def one_by_one() -> None:
+            with self.braces(f"for (; {first} < {high}; {first}++)"):
+                self.put(f"const int64_t {index} = {first};")
                 self.stmts(loop.body)
-        for acc in loop.accs:
-            v = safe(acc.var.name)
-            self.fold_lanes(acc, lanes)
-            self.put(f"{v} = {v}_lane[0];")
-            self.adders.pop(acc.var, None)
-        with self.braces(f"for (; {first} < {high}; {first}++)"):
-            self.put(f"const int64_t {index} = {first};")
-            self.stmts(loop.body)
+
+        with self.braces(f"if ({first} + {lanes} <= {high})"):  # fewer have no lanes to add up
+            for acc in loop.accs:
+                self.put(f"{acc.var.dtype.c_name} {safe(acc.var.name)}_lane[{lanes}] = {{{', '.join([self.neutral(acc)] * lanes)}}};")
+                self.adders[acc.var] = self._lane_adder(acc)
+            with self.braces(f"for (; {first} + {lanes} <= {high}; {first} += {lanes})"):
+                self.put("AT_SIMD")
+                with self.braces(f"for (int at_l = 0; at_l < {lanes}; at_l++)"):
+                    self.put(f"const int64_t {index} = {first} + at_l;")
+                    self.stmts(loop.body)
+            for acc in loop.accs:
+                v = safe(acc.var.name)
+                self.fold_lanes(acc, lanes)
+                self.put(f"{v} = {v}_lane[0];")
+                self.adders.pop(acc.var, None)
+            one_by_one()
+        with self.braces("else"):
+            one_by_one()
         self.adders = saved
         self.names.leave(loop.sym)
         self.names.leave(outer)
