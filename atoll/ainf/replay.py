@@ -137,10 +137,10 @@ class Replay:
         kept = self.kept(line)
         with self.b.binding(*fresh), self.b.under(*(self.cond(c, env) for c in line.conds)):
             prim = self.prim(line, env)
-            if self.checked and isinstance(prim, ir.Check) and prim.value is not None:
-                prim = ir.Op("read", (prim.value,))
             had = self.before[line].results if line in self.before else line.results
             results = tuple(self.result(had[k], env) for k in kept)
+            if self.checked and isinstance(prim, ir.Check) and prim.value is not None and self._is_known(prim.value, results[0].bound):
+                prim = ir.Op("read", (prim.value,))
             needs = tuple(self.b.path[len(self.b.path) - len(line.conds) :]) if line.conds else ()
             if self.live is not None:
                 self.b.reverse = line.reverse
@@ -156,6 +156,14 @@ class Replay:
             self.give(line, k, _reader(new, position, index, fresh))
         if self.live is not None and is_read(new) and new.dims:
             self.give(line, 0, self._read_where_asked(new, index, fresh))
+
+    def _is_known(self, value: ir.Operand, size: Poly | None) -> bool:
+        """Whether an index that was checked may be read without the check: it is one wherever it is known, or known only in rounds in which it was checked. Else the check stays:
+        further out there may be no such round, and no such element."""
+        if self.b.home(ir.Op("read", (value,))) is self.b.block:
+            return True
+        at = scalars.as_poly(self.b, value)
+        return at is not None and size is not None and self.b.needed_for_range([(at, size)]) == ()
 
     def _read_where_asked(self, new: ir.Line, index: tuple[Poly, ...], fresh: tuple[ir.Binder, ...]) -> Reader:
         """Reading a line that reads an array, which may be updated before all is read. One place of it, seen to be there, is read for itself: all of them would be a copy of the array.
