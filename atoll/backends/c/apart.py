@@ -27,7 +27,7 @@ class Apart(Pieces):
         """A nest that becomes a function here."""
         if not self.spacious or self.quiet or loop.vector or loop.unroll or loop.scan or self.is_innermost(loop.body):
             return False
-        return lines([loop]) >= _SHORT and _is_closed([loop])
+        return lines([loop]) >= _SHORT and self.is_closed([loop])
 
     def is_branch_apart(self, branch: lp.If) -> bool:
         """A branch in a loop that becomes a function here."""
@@ -36,13 +36,16 @@ class Apart(Pieces):
         inside = list(lp.walk([branch]))
         has_loops = any(isinstance(s, (lp.For, lp.Forever, lp.Accumulate)) for s in inside)  # beside which a call is nothing
         plain = not any(isinstance(s, (lp.Chunks, lp.Product, lp.Alloc, lp.Free, lp.Check, lp.Print)) for s in inside)
-        return has_loops and plain and not _leaves([branch]) and _is_closed([branch])
+        return has_loops and plain and not _leaves([branch]) and self.is_closed([branch])
 
     def is_rounded_apart(self, loop: lp.For | lp.Accumulate) -> bool:
         """A loop of vectors of `exp` and the like that becomes a function here."""
         if not self.is_large or self.quiet or not self.nesting or self.length - lines([loop]) < _AROUND or not self.is_innermost(loop.body):
             return False
-        return any(ops.is_rounded(e.op, e.dtype) for e in calls(loop.body)) and not may_fail(loop.body) and _is_closed([loop])
+        return any(ops.is_rounded(e.op, e.dtype) for e in calls(loop.body)) and not may_fail(loop.body) and self.is_closed([loop])
+
+    def is_closed(self, nests: lp.Stmts) -> bool:
+        return _is_closed(nests) and self.planes.isdisjoint(collect(nests, set()).buffers)
 
     def branch(self, branch: lp.If) -> None:
         with self.braces(f"if ({self.tests(branch.tests)})"):

@@ -50,12 +50,15 @@ def read_as_bytes(fn: lp.Function) -> set[lp.Buffer]:
 
 
 def in_planes(fn: lp.Function) -> set[lp.Buffer]:
-    """Lanes of complex numbers: their real parts lie beside each other, then their imaginary parts, as vectors want them. What is used as a whole is as everywhere."""
+    """Lanes of complex numbers: their real parts lie beside each other, then their imaginary parts, as vectors want them. What is used as a whole, or by pieces that
+    threads share, is as everywhere."""
     every = list(lp.walk(fn.body))
     found = {s.buffer for s in every if isinstance(s, lp.Alloc) and s.buffer.local and s.buffer.dtype.is_complex and len(s.buffer.extents) == 1}
     for s in every if found else ():
         if isinstance(s, (lp.CopyBuffer, lp.Swap, lp.Helper, lp.Print, lp.Product)):
             found -= set(mentions(s))
+        elif isinstance(s, lp.Chunks):  # a function, which is given what is made outside of it
+            found -= set(collect(s.body, {s.low, s.high}).buffers)
     return found
 
 
