@@ -178,7 +178,7 @@ PASSES: tuple[Pass, ...] = (
          always, lambda fn, w: join(fn.body, w.following, w.decisions)),
     Pass("followers_in_place", "right after they are joined", always, lambda fn, w: _in_place(fn, w)),
     Pass("stream", "when all stores are final", lambda c: c.stream, plain(stream)),
-    Pass("nothing", "after everything that looks for loops where they stand", always, plain(nothing)),
+    Pass("nothing", "after everything that looks for loops where they stand", always, lambda fn, w: nothing(fn)),
     Pass("grain", "when all pieces are made", always, lambda fn, w: _set_grain(fn, w)),
 )
 """The rewrites, in the order they are made."""

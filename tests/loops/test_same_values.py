@@ -8,7 +8,8 @@ from atoll.loops.control.same_values import same_values
 from atoll.loops.show import statements
 from atoll.loops.transform.copier import Copier
 from atoll.loops.transform.cut import part_of_sum, regroupable, totals
-from atoll.loops.transform.fuse import once
+from atoll.loops.transform.fuse import once as made_once
+from atoll.loops.transform.refused import Refused
 from atoll.sizes import Sym, poly
 from atoll.types.dtypes import DTYPES
 
@@ -25,6 +26,12 @@ def at(buffer: lp.Buffer) -> lp.Load:
 
 def twice(load: lp.Expr) -> lp.Call:
     return lp.Call("mul", (load, lp.Const(2.0, F64)), F64)
+
+
+def once(body: list[lp.Stmt]) -> list[lp.Stmt]:
+    made = made_once(body)
+    assert not isinstance(made, Refused)
+    return made
 
 
 def branch(var: lp.Var, value: lp.Expr) -> list[lp.Stmt]:

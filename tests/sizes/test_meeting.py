@@ -51,7 +51,7 @@ def test_what_tells_the_round() -> None:
     assert not tells((poly(I) * 2 + J,), I, {J}) and tells((poly(I) * 2 + J, poly(I) + 1), I, {J})
 
 
-OWN = {"loops/control/known_values.py"}  # docs/architecture.md says why
+OWN = {"loops/knowledge/values.py"}  # docs/architecture.md says why
 
 
 def _asks_itself(tree: ast.Module) -> bool:

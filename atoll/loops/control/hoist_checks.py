@@ -6,10 +6,8 @@ it: a round that fails reads something else that is there, and says so. Where no
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from atoll.loops import ir as lp
-from atoll.loops.transform.checks import guarded_checks, steady_checks, without_checks
+from atoll.loops.transform.checks import checked_once, guarded_checks, steady_checks, without_checks
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import Known, innermost_first
 
@@ -20,8 +18,7 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if not isinstance(stmt, (lp.For, lp.Accumulate)) or (again and all(isinstance(s, (lp.Let, lp.Check)) for s in stmt.body)):
             return None
-        once = _once(stmt.body)
-        loop = stmt if len(once) == len(stmt.body) else replace(stmt, body=once)
+        loop = stmt if isinstance(once := checked_once(stmt), Refused) else once
         once_for_all = steady_checks(loop)
         if not isinstance(once_for_all, Refused):
             decisions.append(f"checks that are the same in every round of {loop.sym} are made before it")
@@ -39,18 +36,3 @@ def hoist_checks(stmts: lp.Stmts, decisions: list[str], again: bool = False) -> 
         return list(found.stmts)
 
     return innermost_first(stmts, rewrite, known=())
-
-
-def _once(body: lp.Stmts) -> list[lp.Stmt]:
-    """Without checks whose tests were made before in the same round; the values they look at are set once."""
-    seen: set[tuple[lp.Test, ...]] = set()
-    out: list[lp.Stmt] = []
-    for s in body:
-        if isinstance(s, lp.Check) and all(t.poly is not None for t in s.tests):
-            if s.tests in seen:
-                continue
-            assigned = {a.var.atom for b in body for a in lp.walk([b]) if isinstance(a, lp.Assign)}
-            if assigned.isdisjoint(leaf for t in s.tests if t.poly is not None for leaf in t.poly.leaves()):
-                seen.add(s.tests)
-        out.append(s)
-    return out

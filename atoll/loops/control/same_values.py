@@ -6,8 +6,8 @@ Conditions of the normal form keep lines in branches of their own; once these ar
 from __future__ import annotations
 
 from atoll.loops import ir as lp
-from atoll.loops.transform.copier import copyable
 from atoll.loops.transform.fuse import once
+from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import every_block
 
 
@@ -16,9 +16,8 @@ def same_values(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
 
     def block(body: lp.Stmts) -> lp.Stmts:
         nonlocal found
-        if not _repeats(body) or not copyable(body):
+        if not _repeats(body) or isinstance(made := once(body), Refused):
             return body
-        made = once(body)
         fewer = sum(1 for _ in lp.walk(body)) - sum(1 for _ in lp.walk(made))
         if fewer <= 0:
             return body

@@ -69,12 +69,21 @@ def _together(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
         before = out[k] if updates and k >= 0 else None
         earlier = _at_data(before)
         between = [s for s in out[k + 1 :] if not isinstance(s, lp.Alloc)]
-        if not earlier or not isinstance(before, lp.For) or not isinstance(stmt, lp.For) or past(before, between) is not None or isinstance(made := fused(before, stmt), Refused):
+        joined = _fused(before, between, stmt) if earlier else None
+        if joined is None:
             out.append(stmt)
             continue
-        decisions.append(f"{', '.join(u.buffer.shown for u in [*earlier, *updates])} are added up in the same rounds of {before.sym}")
-        out = [*out[:k], *out[k + 1 :], replace(made, body=once(made.body))]
+        decisions.append(f"{', '.join(u.buffer.shown for u in [*earlier, *updates])} are added up in the same rounds of {joined.sym}")
+        out = [*out[:k], *out[k + 1 :], joined]
     return out
+
+
+def _fused(before: lp.Stmt | None, between: lp.Stmts, stmt: lp.Stmt) -> lp.For | None:
+    """Two loops as one behind what stands between them, its values computed once."""
+    if not isinstance(before, lp.For) or not isinstance(stmt, lp.For) or past(before, between) is not None or not isinstance(made := fused(before, stmt), lp.For):
+        return None
+    body = once(made.body)
+    return None if isinstance(body, Refused) else replace(made, body=body)
 
 
 def _at_data(stmt: lp.Stmt | None) -> list[lp.Update]:

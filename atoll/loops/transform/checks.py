@@ -7,6 +7,7 @@ becomes
     if bad:  for i: k = at[i];  check ...                       stops at the first, with its message
 
     steady_checks(loop)     the checks that are the same in every round, before a loop that has rounds, and the loop without them
+    checked_once(loop)       without checks whose tests were made before in the same round
     checks_alone(loop)      the checks of a round with the values they need, which can be made in a loop of their own
     guarded_checks(loop)    the tests that such a loop inside left behind, at the ends of the loop around it
     without_checks(loop)    the tests of all rounds, and the loop without its checks
@@ -29,6 +30,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
+Loop = lp.For | lp.Accumulate
 MOST = 8  # checks of a loop
 STEP = 1 << 20  # of an index from round to round, and
 LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
@@ -43,13 +45,13 @@ class Moved:
     at_once: bool
 
 
-def without_checks(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...] = ()) -> Moved | Refused:
+def without_checks(loop: Loop, known: tuple[Poly, ...] = ()) -> Moved | Refused:
     """Where one part of the checks can leave and another cannot, that part leaves. `known`: what is not negative in loops around."""
     found = _checked(loop, known)
     return found if isinstance(found, Refused) else found.moved()
 
 
-def steady_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
+def steady_checks(loop: Loop) -> Moved | Refused:
     """Of the loop's own statements, so that a round comes to them; `if` of what is the same in every round may stand around them."""
     if isinstance(loop, lp.For) and (loop.vector or loop.unroll):
         return Refused("it is scheduled as it stands")
@@ -73,7 +75,22 @@ def steady_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
     return Moved([rounds, rest] if rest.body or isinstance(loop, lp.Accumulate) else [rounds], False, True)
 
 
-def guarded_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
+def checked_once(loop: Loop) -> Loop | Refused:
+    """Right where the tests are of indices, so that no array is read for them, and of nothing that the round assigns: made again they say the same."""
+    assigned = {s.var.atom for s in lp.walk(loop.body) if isinstance(s, (lp.Assign, lp.Add))}
+    seen: set[tuple[lp.Test, ...]] = set()
+    body: list[lp.Stmt] = []
+    for s in loop.body:
+        if isinstance(s, lp.Check):
+            if s.tests in seen:
+                continue
+            if all(t.poly is not None and assigned.isdisjoint(t.poly.leaves()) for t in s.tests):
+                seen.add(s.tests)
+        body.append(s)
+    return replace(loop, body=body) if len(body) < len(loop.body) else Refused("no check is made twice")
+
+
+def guarded_checks(loop: Loop) -> Moved | Refused:
     """Checks that were taken out of loops inside stand where tests fail: the tests are made at the loop's ends, where they step evenly with it."""
     if isinstance(loop, lp.For) and (loop.vector or loop.unroll):
         return Refused("it is scheduled as it stands")
@@ -101,7 +118,7 @@ def guarded_checks(loop: lp.For | lp.Accumulate) -> Moved | Refused:
     return Moved([lp.If((lp.Test("ge", long - 1),), [lp.If(tests, [], [exact])]), rest], True, False)
 
 
-def _made(loop: lp.For | lp.Accumulate) -> set[lp.Var]:
+def _made(loop: Loop) -> set[lp.Var]:
     """Variables of a round."""
     made = {s.var for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Assign))}
     made |= {a.var for s in lp.walk([loop]) if isinstance(s, lp.Accumulate) for a in s.accs}
@@ -129,7 +146,7 @@ class _Range:
     last: Poly
 
 
-def _checked(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> _Loop | Refused:
+def _checked(loop: Loop, known: tuple[Poly, ...]) -> _Loop | Refused:
     """The checks of a loop by how they move."""
     checks = [s for s in loop.body if isinstance(s, lp.Check)]
     scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
@@ -157,7 +174,7 @@ def _checked(loop: lp.For | lp.Accumulate, known: tuple[Poly, ...]) -> _Loop | R
     return _Loop(loop, needs, invariant, ends, data, guard, (*known, *told(loop)))
 
 
-def checks_alone(loop: lp.For | lp.Accumulate) -> list[lp.Stmt] | Refused:
+def checks_alone(loop: Loop) -> list[lp.Stmt] | Refused:
     """The checks of a round and the values they need, in order: they may be made in rounds of their own before the loop."""
     body = loop.body
     if any(isinstance(s, lp.Print) for s in lp.walk(body)):
@@ -181,7 +198,7 @@ def checks_alone(loop: lp.For | lp.Accumulate) -> list[lp.Stmt] | Refused:
     return kept
 
 
-def _invariants(loop: lp.For | lp.Accumulate, needs: list[lp.Stmt]) -> dict[lp.Var, lp.Let]:
+def _invariants(loop: Loop, needs: list[lp.Stmt]) -> dict[lp.Var, lp.Let]:
     """Values the checks need that are the same in every round and readable in the first: no check comes before them."""
     found: dict[lp.Var, lp.Let] = {}
     for s in needs:
@@ -194,7 +211,7 @@ def _invariants(loop: lp.For | lp.Accumulate, needs: list[lp.Stmt]) -> dict[lp.V
     return found
 
 
-def _moves_evenly(loop: lp.For | lp.Accumulate, invariant: dict[lp.Var, lp.Let], index: Poly) -> list[lp.Test] | None:
+def _moves_evenly(loop: Loop, invariant: dict[lp.Var, lp.Let], index: Poly) -> list[lp.Test] | None:
     """The index steps by the same from round to round, and the rest of it is the same in all of them: what has to hold for the step (often nothing); None where
     it does not."""
     step = index.coefficient(loop.sym)
@@ -209,7 +226,7 @@ def _moves_evenly(loop: lp.For | lp.Accumulate, invariant: dict[lp.Var, lp.Let],
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    loop: lp.For | lp.Accumulate
+    loop: Loop
     needs: list[lp.Stmt]
     invariant: dict[lp.Var, lp.Let]
     ends: list[_Range]  # tested at the first and the last round

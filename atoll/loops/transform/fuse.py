@@ -4,11 +4,12 @@
 
     fused(first, second, known)     one loop, or pieces, for two that follow each other
     past(stmt, others, known)       a statement may be done after others instead of before them
+    checks_joined(checks, loop)     a loop of nothing but checks with the loop after it, also where both are nests
     once(body)                      equal values of a round under one name, equal checks once
 
 B(i) is now done before A(k) for every later k. So it is right where these never touch an element that the other writes; of pieces, which are done in any order, where this holds
 of two different pieces, whichever comes first. The two have the same range, no variable goes from one to the other, and no two of them print. Which of two checks fails first is
-not part of the meaning of a program. The fused loop has the index of the second; the first is copied.
+not part of the meaning of a program, but what is printed before a check fails is. The fused loop has the index of the second; the first is copied.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import replace
 
 from atoll.loops import ir as lp
 from atoll.loops.dependence import Order
-from atoll.loops.questions import changed, loads
+from atoll.loops.questions import changed, loads, only_checks
 from atoll.loops.transform.copier import Copier, copyable
 from atoll.loops.transform.refused import Refused
 from atoll.sizes import Atom, Poly, Sym, poly
@@ -89,10 +90,30 @@ def past(stmt: lp.Stmt, others: lp.Stmts, known: Known = ()) -> Refused | None:
     return None if order.apart(order.touched([stmt], {}), order.touched(others, {})) else Refused("one may touch what the other writes")
 
 
-def once(body: lp.Stmts) -> list[lp.Stmt]:
+def checks_joined(checks: lp.Stmt, loop: lp.Stmt) -> Loop | Refused:
+    """The loop with the checks of another one in its rounds, made where their values are used: a nest with a nest, and equal values and checks once."""
+    if not isinstance(checks, (lp.For, lp.Chunks)) or not isinstance(loop, (lp.For, lp.Chunks)) or not only_checks(checks):
+        return Refused("the first is no loop of checks, or the second no loop")
+    if any(isinstance(s, lp.Print) for s in lp.walk([loop])):
+        return Refused("what is printed is printed before a check that comes after it fails")
+    if isinstance(made := fused(checks, loop), Refused):
+        return made
+    if isinstance(loop, lp.For) and not loop.parallel:
+        return Refused("rounds that are in order stay as they are")
+    inner = checks.body[0] if len(checks.body) == 1 else None
+    if isinstance(inner, (lp.For, lp.Chunks)) or isinstance(checks, lp.Chunks):
+        found = checks_joined(made.body[0], made.body[1]) if len(made.body) == 2 else Refused("there is more in a round than one loop in each")
+        return found if isinstance(found, Refused) else replace(made, body=[found])
+    if any(isinstance(s, (lp.For, lp.Accumulate)) for s in made.body):
+        return Refused("there are loops in one of them and none in the other")
+    body = once(made.body)
+    return body if isinstance(body, Refused) else replace(made, body=body)
+
+
+def once(body: lp.Stmts) -> list[lp.Stmt] | Refused:
     """The statements of a round with equal values under one name and equal checks made once, also in loops and branches inside. Right where what a value is made of does not change
     in between: what is made of elements of an array or of a variable is computed again once that is written."""
-    return _Once(body).stmts(body)
+    return _Once(body).stmts(body) if copyable(body) else Refused("not everything in it is seen")
 
 
 class _Once(Copier):

@@ -1,4 +1,4 @@
-"""What integers and conditions are at a statement of a function, in terms of what is known there: needless_checks asks.
+"""What integers and conditions are at a statement of a function, in terms of what is known there (walk.py).
 
 An integer variable has a value in terms of unknowns (its versions), of which polynomials are known that are not negative. Machine integers wrap around:
 a sum is the polynomial only if its bounds say so, else an unknown of its own. A value that is one of two (a choice, the smaller, how many numbers there
@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from atoll.loops import ir as lp
-from atoll.loops.control.bounds import Bounds
+from atoll.loops.knowledge.bounds import Bounds
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import stands_alone
 from atoll.sizes.prover import facts
