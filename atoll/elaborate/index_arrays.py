@@ -370,12 +370,11 @@ def assign_mask(el: Elaborator, base: Value, mask: Value, value: Value, span: Sp
 
 def split_again(el: Elaborator, value: Value, sizes: tuple[Poly, ...], span: Span) -> Value:
     """One axis as several again."""
-    for size in reversed(sizes[1:]):
+    for count in range(len(sizes) - 1, 0, -1):
         assert isinstance(value.type, Array)
-        rest = poly(1)
-        for other in sizes[: sizes.index(size)]:
+        size, rest = sizes[count], poly(1)
+        for other in sizes[:count]:
             rest = rest * other
-
         value = el.bind(view("split", (size, rest), [value], Array(Array(value.type.elem, size), rest), span))
     return value
 

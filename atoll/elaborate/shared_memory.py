@@ -15,7 +15,7 @@ from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
 from atoll.errors import AliasWarning
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, reads
+from atoll.surface.names import Liveness, binds, in_place, reads
 from atoll.types.types import Array
 
 _ATTRIBUTES = {"T", "mT"}
@@ -86,7 +86,7 @@ def changed_while_gone_over(el: Elaborator, stmt: s.For) -> None:
                   f"Write at.copy({root}) in the head of the loop to say so, or go over range(len({root})) and read {root}[i].")  # fmt: skip
 
 
-def changed(el: Elaborator, stmt: s.Assign | s.AugAssign, live: Liveness) -> None:
+def changed(el: Elaborator, stmt: s.Assign | s.AugAssign | s.ExprStmt, live: Liveness) -> None:
     """Tell of a change that would be one of another array too, if that is read afterwards."""
     for target in _updated((stmt,)):
         name = _root(target)
@@ -98,7 +98,9 @@ def changed(el: Elaborator, stmt: s.Assign | s.AugAssign, live: Liveness) -> Non
         seen = next((other for other in view.names if other in live.after.get(id(stmt), ())), None)
         if seen is None or any(_puts_back(other, name, view) for other in _statements(live.body)):
             continue
-        if isinstance(stmt, s.AugAssign) and isinstance(target, s.Name):
+        if isinstance(stmt, s.ExprStmt):
+            what, way = f"{stmt.span.text()} changes {name} only", f"{name} = at.copy({name if view.part else view.text})"
+        elif isinstance(stmt, s.AugAssign) and isinstance(target, s.Name):
             what, way = f"{name} {stmt.op}= ... makes a new {name}", f"{name} = {name} {stmt.op} ..."
         else:
             what, way = f"{target.span.text()} = ... changes {name} only", f"{name} = at.copy({name if view.part else view.text})"
@@ -137,7 +139,7 @@ def passed(el: Elaborator, name: str, params: Sequence[s.Param], body: object, n
     if node is None or not isinstance(body, tuple):
         return
     whole = binds(tuple(stmt for stmt in _statements(body) if isinstance(stmt, s.Assign) and any(isinstance(t, s.Name) for t in stmt.targets)))
-    inside = {_root(target) for target in _updated(body) if isinstance(target, s.Subscript)} - whole
+    inside = {_root(target) for stmt in _statements(body) for target in _updated((stmt,)) if isinstance(target, s.Subscript) or isinstance(stmt, s.ExprStmt)} - whole
     given = [*zip(params, node.args, strict=False), *((p, value) for p in params for key, value in node.keywords if key == p.name)]
     for p, argument in given:
         if p.name in inside and isinstance(argument, s.Name) and argument.id in el.live and _is_array(el, argument.id):
@@ -164,8 +166,11 @@ def _statements(stmts: tuple[s.Stmt, ...]) -> Iterator[s.Stmt]:
 
 
 def _updated(stmts: tuple[s.Stmt, ...]) -> Iterator[s.Subscript | s.Name]:
-    """What statements change in place in NumPy: parts of arrays, and names by `op=`."""
+    """What statements change in place in NumPy: parts of arrays, names by `op=`, and what np.add.at(x, i, v) and x.sort() change."""
     for stmt in _statements(stmts):
+        whole = in_place(stmt)
+        if isinstance(whole, (s.Subscript, s.Name)):
+            yield whole
         targets: tuple[s.Target, ...] = stmt.targets if isinstance(stmt, s.Assign) else (stmt.target,) if isinstance(stmt, s.AugAssign) else ()
         queue = list(targets)
         while queue:

@@ -142,6 +142,7 @@ def _statement(el: Elaborator, stmt: s.Stmt, live: Liveness, in_loop: bool) -> N
         case s.Assert(test, message):
             _assert(el, test, message, stmt.span)
         case s.ExprStmt(value):
+            shared_memory.changed(el, stmt, live)
             _expression(el, value)
         case s.Function():
             closure = calls.make_closure(el, stmt.name, stmt.params, stmt.body, stmt.span, stmt.result)

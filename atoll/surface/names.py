@@ -78,6 +78,23 @@ def binds_target(target: object) -> Names:
     return _NONE
 
 
+_OF_FIRST = frozenset("at copyto fill_diagonal put_along_axis putmask".split())  # np.add.at(x, i, v): of the first argument
+_OF_ITSELF = frozenset("sort fill partition".split())  # x.sort()
+
+
+def in_place(stmt: object) -> s.Expr | None:
+    """What a statement gives a new value that NumPy does in place, as its text says: x of np.add.at(x, i, v) and of x.sort(). What the words mean is not known here."""
+    match stmt:
+        case s.ExprStmt(s.Call(s.Attr(value, name), args, keywords)):
+            if name in _OF_ITSELF:
+                return value
+            given = len(args) + sum(key != "mode" for key, _ in keywords)
+            if name in _OF_FIRST or (name == "put" and given > 2 and not (len(args) > 2 and isinstance(args[2], s.Text))):
+                return args[0] if args else None
+            return value if name == "put" else None
+    return None
+
+
 def _target_reads(target: object) -> Names:
     match target:
         case s.Name():
@@ -118,6 +135,8 @@ def binds(stmts: Iterable[s.Stmt]) -> Names:
                     found |= binds_pattern(case.pattern) | binds(case.body)
             case s.Function(name):
                 found.add(name)
+            case s.ExprStmt():
+                found |= binds_target(in_place(stmt))
     return frozenset(found)
 
 

@@ -94,6 +94,15 @@ def scopes(seeds: Iterable[int]) -> Iterator[Hunted]:
         yield Hunted(seed, kind, failed, "\n".join((*program.texts, detail)) if failed else "")
 
 
+def numpy_text(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Functions as NumPy users paste them, against NumPy: every second one compiled, the others interpreted."""
+    from tests.fuzz.numpy_text import check
+    from tests.fuzz.seeds import Died, each_seed
+
+    for seed, found in zip(seeds := list(seeds), each_seed(seeds, lambda seed: check(seed, seed % 2 == 0), 60), strict=True):
+        yield Hunted(seed, "died", True, f"exit {found.exitcode}") if isinstance(found, Died) else Hunted(seed, found.kind, found.failed, found.detail if found.failed else "")
+
+
 def exported(seeds: Iterable[int]) -> Iterator[Hunted]:
     """Hostile texts in C that is written to files."""
     import tempfile
@@ -201,6 +210,7 @@ CLASSES: dict[str, Hunt] = {
     "imperative": imperative,
     "control": control,
     "scopes": scopes,
+    "numpy": numpy_text,
     "gradients": gradients,
     "nests": nests,
     "schedules": schedules,

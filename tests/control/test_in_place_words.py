@@ -1,0 +1,111 @@
+"""What NumPy does in place is a statement that updates, wherever it stands: in rounds, branches, cases and local functions, of names and of parts of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import atoll as at
+from atoll.elaborate.numpy_names.names import STATEMENTS
+from atoll.surface import syntax as s
+from atoll.surface.names import binds
+from tests.oracle import in_python
+
+HEAD = """import numpy as np
+import atoll as at
+from atoll import f64, i64, bool_
+n = at.sizes("n")
+
+@at.fn
+def f(x: f64[n], a: f64[n, n], p: i64[n], b: bool_[n], t: i64):
+"""
+WORDS = {
+    "np.add.at(x, p, 1.5)": "x",
+    "np.subtract.at(x, p, x)": "x",
+    "np.maximum.at(x, p, 0.25)": "x",
+    "np.put(x, p, 9.0)": "x",
+    "x.put(p, t)": "x",
+    "x.fill(t)": "x",
+    "x.sort()": "x",
+    "x.partition(0)": "x",
+    "np.copyto(x, a[0])": "x",
+    "np.putmask(x, b, 4.0)": "x",
+    "np.add.at(a, p, x)": "a",
+    "np.put_along_axis(a, p[:, None], 7.0, axis=1)": "a",
+    "np.fill_diagonal(a, x[0])": "a",
+    "a[0].sort()": "a",
+    "np.add.at(a[0], p, 1.0)": "a",
+    "np.copyto(a, a.T)": "a",
+}
+AROUND = {
+    "rounds": "    for r in range(3):\n        {}\n        x[0] -= r\n",
+    "rounds of rounds": "    for r in range(2):\n        for q in range(r + 1):\n            {}\n",
+    "a branch": "    if t > 1:\n        {}\n",
+    "the other branch": "    if t > 5:\n        x[0] = 1.0\n    else:\n        {}\n",
+    "a branch in rounds": "    for r in range(4):\n        if r % 2 == 0:\n            {}\n        elif r == 1:\n            a[0, 0] = x[0]\n",
+    "a while": "    k = 0\n    while k < 3:\n        {}\n        k += 1\n",
+    "a case": "    for r in range(3):\n        match r:\n            case 1:\n                {}\n            case _:\n                x[0] += 1.0\n",
+    "after a break": "    for r in range(5):\n        if r == 3:\n            break\n        {}\n    else:\n        x[0] = 0.0\n",
+    "after a continue": "    for r in range(5):\n        if r == t:\n            continue\n        {}\n",
+    "rounds over elements": "    for v in p:\n        if v > 0:\n            {}\n",
+}
+
+
+def _text(word: str, around: str) -> str:
+    return HEAD + AROUND[around].format(word) + "    return x, a\n"
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("word", WORDS)
+def test_as_numpy(word: str, around: str) -> None:
+    text = _text(word, around)
+    f, oracle = at.fn(source=text), in_python(text, "f")
+    for size in (1, 2, 5):
+        args = _arguments(size)
+        expected = oracle(*args)
+        for found, wanted in zip(f.interpret(*args), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("around", ["rounds", "a branch in rounds", "a while"])
+@pytest.mark.parametrize("word", ["np.add.at(x, p, 1.5)", "x.sort()", "np.copyto(a, a.T)", "np.put(x, p, 9.0)"])
+def test_compiled(word: str, around: str) -> None:
+    text = _text(word, around)
+    args = _arguments(4)
+    for found, wanted in zip(at.fn(source=text)(*args), in_python(text, "f")(*args), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def _arguments(size: int) -> list[Any]:
+    g = np.random.default_rng(size)
+    return [g.integers(-9, 9, size) / 4, g.integers(-9, 9, (size, size)) / 4, g.integers(0, size, size), g.random(size) < 0.5, np.int64(2)]
+
+
+def test_rounds_cost_what_they_write() -> None:
+    text = HEAD.replace("p: i64[n]", "p: i64[k, 3]").replace('n = at.sizes("n")', 'n, k = at.sizes("n k")')
+    for word in ("np.add.at(x, p[r], 1.0)", "np.put(x, p[r], 1.0)"):
+        f = at.fn(source=text + f"    for r in range(k):\n        {word}\n    return x\n")
+        assert "every round" not in str(f.memory())
+        assert f.cost().bytes_written.degree("n") == 1  # the copy of the argument
+
+
+def test_the_text_alone_tells_what_changes() -> None:
+    """A word that NumPy does in place and that the front end does not know as one would be lost in loops."""
+    assert {word for word in STATEMENTS if not any(text.startswith(f"np.{word}(") for text in WORDS)} <= {f"{name}.at" for name in ("minimum", "multiply")}
+    for text, changed in WORDS.items():
+        body = at.fn(source=_text(text, "a branch")).surface.body
+        assert isinstance(body[0], s.If) and binds(body[0].then) == {changed}, text
+
+
+def test_masks_of_square_matrices() -> None:
+    """Both axes have one size: the matrix that comes back is not a row of it."""
+    text = HEAD.replace("b: bool_[n]", "b: bool_[n, n]") + "    a[b] *= 2.0\n    c = np.stack([a, a])\n    c[c > 0] += 1.0\n    return a, c\n"
+    f, oracle = at.fn(source=text), in_python(text, "f")
+    for size in (0, 1, 2, 5):
+        g = np.random.default_rng(size)
+        args = [np.ones(size), g.integers(-9, 9, (size, size)) / 4, np.zeros(size, np.int64), g.random((size, size)) < 0.5, np.int64(0)]
+        for way in (f.interpret, f):
+            for found, wanted in zip(way(*args), oracle(*args), strict=True):
+                np.testing.assert_array_equal(found, wanted)
