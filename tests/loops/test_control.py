@@ -79,6 +79,14 @@ def test_a_flag_is_looked_at_where_it_is_made() -> None:
     assert isinstance(made, lp.Forever) and made.body[-1] is ASKS and made.body[0] is OUT and made.body[-2] is MOVES
 
 
+def test_a_flag_among_other_conditions() -> None:
+    made = left_at_once(lp.Forever([lp.If((*ASKS.tests, ge(poly(P.atom))), [MOVES]), ASKS_BOTH, SETS, MOVES]), [SET_TRUE])
+    assert isinstance(made, lp.Forever) and made.body[-1] == ASKS
+    first, second = made.body[:2]
+    assert isinstance(first, lp.If) and first.tests == (ge(poly(P.atom)),)
+    assert isinstance(second, lp.BreakUnless) and GOING not in set(lp.used_vars(second))
+
+
 @pytest.mark.parametrize(
     ("before", "body"),
     [
@@ -89,7 +97,9 @@ def test_a_flag_is_looked_at_where_it_is_made() -> None:
         ([SET_TRUE], [MOVES, ASKS, SETS]),  # a round would move once more
         ([SET_TRUE], [OUT, inside(poly(P.atom), poly(N)), ASKS, SETS]),  # or fail
         ([SET_TRUE], [lp.BreakUnless((lp.Test("false", None, lp.Use(GOING)),)), SETS]),
-        ([SET_TRUE], [OUT, ASKS_BOTH, SETS]),
+        ([SET_TRUE], [lp.If((ge(poly(P.atom)),), [MOVES]), ASKS_BOTH, SETS]),  # moves whether it holds or not
+        ([SET_TRUE], [lp.If(ASKS.tests, [MOVES], [MOVES]), ASKS, SETS]),
+        ([SET_TRUE], [lp.If(ASKS.tests, [SETS]), ASKS]),
     ],
 )
 def test_a_flag_that_is_not_known_to_hold_stays(before: list[lp.Stmt], body: list[lp.Stmt]) -> None:

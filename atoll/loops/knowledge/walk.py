@@ -198,6 +198,7 @@ class Walk:
             state.bools = {v: left.bools[v] for v in state.bools}
         else:
             self.forget(s, state)
+            state.add(*(self.values.of(p, state) for p in kept if all(self.values.proves(self.values.of(p, left), left.known) for left in exits)))
         return [] if self.looking else self.made_loop(replace(s, body=body), Rounds(s, before, end, heads))
 
     def in_range(self, load: lp.Load, state: State) -> bool:

@@ -34,6 +34,46 @@ def leaving(r: Chooser) -> Program:
     return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
 
 
+def leaving_while(r: Chooser) -> Program:
+    """A `break` out of a loop that has conditions of its own."""
+    condition = one_of(r, "p > 0", "p >= 2 and s < 50", "p > 0 and a[p - 1] > k", "p > 0 and (a[p - 1] > k or b[p - 1] == 0)", "p >= 1 and not a[p - 1] == k", "s < 20 and p != 0")
+    work = one_of(r, "s += a[p - 1]", "a[p - 1] = a[p - 1] + b[p - 1]\n        s += 1", "s += 1\n        if s % 3 == 0:\n            p -= 1\n            continue")
+    test = one_of(r, "a[p - 1] == b[p - 1]", "s > k", "p > 1 and a[p - 2] < b[p - 1]", "a[p - 1] > 2 or s > 9")
+    last = one_of(r, "break", "t = p\n            break")
+    body = f"s, t = 0, -1\nfor i in range(n):\n    p = {one_of(r, 'n', 'i', 'n - i')}\n    while {condition}:\n        {work}\n        if {test}:\n            {last}\n        p -= 1\n    s += p\nreturn a, s, t"
+    return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
+
+
+def overwritten(r: Chooser) -> Program:
+    """Arrays that are filled and then written, all over or nearly."""
+    t = one_of(r, "f64", "i64", "f32")
+    rows = one_of(r, "range(n)", "range(n)", "range(n - 1, -1, -1)", "range(1, n)", "range(n - 1)", "range(k % (n + 1))")
+    columns = one_of(r, "range(m)", "range(m)", "range(m - 1, -1, -1)", "range(1, m)", "range(i, m)", "range(0, m, 2)")
+    place = one_of(r, "x[i, j]", "x[i, j]", "x[n - 1 - i, j]", "x[i, m - 1 - j]", "x[i, (j + 1) % m]")
+    value = one_of(r, "a[i, j] + 1", "a[i, j] + 1", "a[i, j] + x[i, j]", "a[i, j] + x[0, 0]", "b[j]")
+    store = one_of(r, "{p} = {v}", "{p} = {v}", "if a[i, j] > 2:\n            {p} = {v}", "{p} += {v}", "if b[j] > 3:\n            break\n        {p} = {v}").format(p=place, v=value)
+    between = one_of(r, "", "", "s += 1\n", "s += i64(x[0, 0]) if n > 0 and m > 0 else 0\n")
+    fill = f"x = [[{t}({r.randrange(3)}) for j in range(m)] for i in range(n)]\n"
+    loops = f"for i in {rows}:\n    for j in {columns}:\n        {store}\n"
+    body = f"s = 0\n{fill}{between}{loops}" + "return x, s"
+    if r.random() < 0.3:
+        inner = "".join(f"    {line}\n" for line in f"{fill}{between}{loops}".replace("for i", "for q").replace("[i", "[q").replace("- i", "- q").replace("(i,", "(q,").splitlines())
+        body = f"s, y = 0, a\nfor t in range(2):\n{inner}    y = x\nreturn y, s"
+    return Program(function(f"a: {t}[n, m], b: {t}[m], k: i64", body), ((0, 0), (3, 0), (0, 3), (1, 1), (2, 1), (4, 3), (7, 5)))
+
+
+def improved(r: Chooser) -> Program:
+    """One element that rounds of an inner loop improve, under conditions that may be about it."""
+    t = one_of(r, "i64", "i64", "i32", "u8", "f64")
+    span = one_of(r, "range(i)", "range(i)", "range(i + 1, n)", "range(n)", "range(k % 5, i)", "range(i - 1, -1, -1)")
+    value = one_of(r, "y[j] + 1", "y[j] + a[i]", "a[j]", "y[j] + b[j]", "y[i - 1 - j] + 1", "2 * y[j]", "a[j] + y[i]")
+    sign = one_of(r, ">", ">", "<", ">=", "<=")
+    guard = one_of(r, "", "b[j] < b[i]", "b[j] < b[i] and a[j] > 1", "b[j] < b[i] or j == k", "y[i] < 7", "a[j] % 2 == 0", "j > 0 and b[j - 1] > 2")
+    test = one_of(r, "{g}{v} {s} y[i]", "{g}{v} {s} y[i]", "{g}y[i] {s} {v}", "{v} {s} y[i]{h}", "{g}{v} {s} y[j]").format(g=f"{guard} and " if guard and " or " not in guard else "", v=value, s=sign, h=f" and ({guard})" if guard else "")
+    body = one_of(r, f"if {test}:\n            y[i] = {value}", f"if {guard or 'a[j] > 0'}:\n            if {test}:\n                y[i] = {value}", f"y[i] = {one_of(r, 'max', 'min')}(y[i], {value})", f"if {test}:\n            y[i] = {value}\n            s += 1")
+    return Program(function(f"a: {t}[n], b: {t}[n], y: {t}[n], k: i64", f"s = 0\nfor i in range(n):\n    for j in {span}:\n        {body}\nreturn y, s"), ((0, 0), (1, 1), (2, 1), (3, 1), (9, 1), (17, 1), (40, 1)))
+
+
 def by_hand(r: Chooser) -> Program:
     start, test, step = r.choice((("0", "p < n", "p += 1"), ("n - 1", "p >= 0", "p -= 1"), ("n - 1", "p > 0", "p -= 1"), ("k % 5", "p < n", "p += 1"), ("n", "p >= 1", "p -= 1"), ("0", "p < n - 1", "p += 1"), ("-2", "p < k % 7", "p += 1"), ("0", "p < n", "p += 2")))
     work = one_of(r, "a[p] = b[p]", "a[p] = a[p - 1]", "s += a[p]", "a[p] += s\n        s += p", "a[n - 1 - p] = b[p]", "s = 3 * s + p", "if b[p] > 0:\n            a[p] = k")
