@@ -24,6 +24,7 @@ from atoll.loops.control.needless_checks import needless_checks
 from atoll.loops.control.nothing import nothing
 from atoll.loops.control.same_conditions import same_conditions
 from atoll.loops.control.same_values import same_values
+from atoll.loops.idioms.best_in_place import best_in_place
 from atoll.loops.idioms.filters import filters
 from atoll.loops.idioms.first_best import first_best
 from atoll.loops.idioms.late import late
@@ -46,6 +47,7 @@ from atoll.loops.recipes.join_loops import join_loops
 from atoll.loops.recipes.lanes import lanes
 from atoll.loops.recipes.left_looking import left_looking
 from atoll.loops.recipes.overlap import overlap
+from atoll.loops.recipes.overwritten import overwritten
 from atoll.loops.recipes.pairwise import pairwise
 from atoll.loops.recipes.row_blocks import row_blocks
 from atoll.loops.recipes.rows import rows
@@ -108,12 +110,16 @@ PASSES: tuple[Pass, ...] = (
          lambda c: c.follow, lambda fn, w: _find_followers(fn, w)),
     Pass("leave_at_once", "first of those that look at control: a flag that is gone is in no condition",
          lambda c: c.checks, plain(leave_at_once)),
+    Pass("overwritten", "before loops are looked at for what they share: a loop that is not there shares nothing",
+         lambda c: not c.plan, plain(overwritten)),
     Pass("same_conditions", "before checks are compared with what is known: facts of one branch reach all that stands in it",
          lambda c: c.checks, plain(same_conditions)),
     Pass("needless_checks", "on the program as it was written; every later pass has fewer checks to move",
          lambda c: c.checks, lambda fn, w: needless_checks(fn, w.decisions)),
     Pass("same_values", "after branches on the same condition are one, before loops are compared",
          lambda c: c.checks, plain(same_values)),
+    Pass("best_in_place", "after checks that cannot fail are gone, before the sums and searches it makes are looked at",
+         lambda c: c.carry, plain(best_in_place)),
     Pass("join_loops", "before loops are cut: two that run through the same range are still seen to",
          lambda c: not c.plan, plain(join_loops)),
     Pass("needless_checks_again", "after join_loops, which brings the ends of ranges to where they are read",

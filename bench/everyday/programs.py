@@ -1,16 +1,17 @@
-"""Thirteen textbook programs. Each is plain text of a function `f`: Atoll compiles it as it stands, Numba and Python without the annotations.
+"""Thirteen textbook programs (kernels.py has more). Each is plain text of a function `f`: Atoll compiles it as it stands, Numba and Python without the annotations.
 
 `zeros`, `full` and `iota` are Atoll's; bench/everyday/run.py defines them for Numba, tests/oracle.py for Python.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-HEAD = "import atoll as at\nfrom atoll import bool_, f64, i64\nn, m, k, h, w = at.sizes('n m k h w')\n@at.fn\n"
+HEAD = "import numpy as np\nimport atoll as at\nfrom atoll import bool_, f64, i64, u8\nn, m, k, h, w = at.sizes('n m k h w')\n@at.fn\n"
 
 UNION_FIND = """def f(left: i64[m], right: i64[m], parent: i64[n]):
     sets = len(parent)
@@ -313,6 +314,24 @@ A_STAR = """def f(wall: bool_[h, w], dist: i64[h, w], keys: i64[k], nodes: i64[k
                 i = p
     return -1
 """
+
+
+def in_plain_python(text: str) -> str:
+    """The same for Python and Numba: the sizes that annotations name are those of the arguments."""
+    tree = ast.parse(text)
+    (function,) = tree.body
+    assert isinstance(function, ast.FunctionDef)
+    bound: dict[str, str] = {}
+    for a in function.args.args:
+        if isinstance(a.annotation, ast.Subscript):
+            axes = a.annotation.slice.elts if isinstance(a.annotation.slice, ast.Tuple) else [a.annotation.slice]
+            for k, size in enumerate(axes):
+                if isinstance(size, ast.Name):
+                    bound.setdefault(size.id, f"{size.id} = {a.arg}.shape[{k}]")
+        a.annotation = None
+    assigned = {x.id for x in ast.walk(function) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    function.body[:0] = [ast.parse(line).body[0] for name, line in bound.items() if name not in assigned]
+    return ast.unparse(tree) + "\n"
 
 
 def _graph(size: int, g: Any) -> tuple[Any, ...]:

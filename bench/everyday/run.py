@@ -5,7 +5,6 @@ What is measured is the thread's processor time, so that a machine with other wo
 
 from __future__ import annotations
 
-import ast
 import sys
 import time
 from typing import Any
@@ -13,32 +12,32 @@ from typing import Any
 import numpy as np
 
 import atoll as at
-from bench.everyday.programs import HEAD, PROGRAMS
+from bench.everyday.kernels import KERNELS
+from bench.everyday.programs import HEAD, PROGRAMS, in_plain_python
 
 
 def in_numba(text: str) -> Any:
     """The program without annotations, compiled by Numba. It changes its arguments, so they are copied as Atoll copies them."""
     import numba
 
-    tree = ast.parse(text)
-    function = tree.body[0]
-    assert isinstance(function, ast.FunctionDef)
-    for a in function.args.args:
-        a.annotation = None
     names: dict[str, Any] = {"np": np, "full": numba.njit(lambda n, x: np.full(n, x)), "zeros": numba.njit(lambda n: np.zeros(n))}
-    exec(compile(ast.fix_missing_locations(tree), "<bench>", "exec"), names)  # noqa: S102  our own text
+    exec(in_plain_python(text), names)  # noqa: S102  our own text
     return numba.njit(names["f"])
+
+
+def copy(x: Any) -> Any:
+    return x.copy() if isinstance(x, np.ndarray) else x
 
 
 def main() -> None:
     at.set_threads(1)
-    for name, (text, size, make) in PROGRAMS.items():
+    for name, (text, size, make) in (PROGRAMS | KERNELS).items():
         if sys.argv[1:] and name not in sys.argv[1:]:
             continue
         args = make(size, np.random.default_rng(0))
         ours, theirs = at.fn(source=HEAD + text), in_numba(text)
         ours(*args)
-        theirs(*(x.copy() for x in args))
+        theirs(*map(copy, args))
         best = [float("inf"), float("inf")]
         begun = time.thread_time()
         for turn in range(1000):
@@ -46,7 +45,7 @@ def main() -> None:
             ours(*args)
             best[0] = min(best[0], time.thread_time() - t)
             t = time.thread_time()
-            theirs(*(x.copy() for x in args))
+            theirs(*map(copy, args))
             best[1] = min(best[1], time.thread_time() - t)
             if turn >= 8 and time.thread_time() - begun > 0.3:
                 break

@@ -7,19 +7,20 @@ import pytest
 
 import atoll as at
 from atoll import i64
-from bench.everyday.programs import HEAD, PROGRAMS
+from bench.everyday.kernels import KERNELS
+from bench.everyday.programs import HEAD, PROGRAMS, in_plain_python
 from tests.agreement import agree
 from tests.oracle import in_python
 
 n, m = at.sizes("n m")
 
 
-@pytest.mark.parametrize("name", list(PROGRAMS))
+@pytest.mark.parametrize("name", list(PROGRAMS | KERNELS))
 def test_as_in_python(name: str) -> None:
-    text, _, make = PROGRAMS[name]
-    f, reference = at.fn(source=HEAD + text), in_python(text, "f")
-    assert "round" not in str(f.memory()), str(f.memory())
-    for size in (2, 3, 6, 17) if name != "queens" else (1, 4, 6):
+    text, _, make = (PROGRAMS | KERNELS)[name]
+    f, reference = at.fn(source=HEAD + text), in_python(in_plain_python(text), "f")
+    assert "every round" not in str(f.memory()), str(f.memory())
+    for size in (0, 1, 2, 5, 17, 33) if name in KERNELS else (1, 4, 6) if name == "queens" else (2, 3, 6, 17):
         args = make(size, np.random.default_rng(size))
         expected, found = reference(*args), f(*args)
         for x, y in zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]:

@@ -40,12 +40,15 @@ MACROS = f"#define AT_UNITS (-(uint64_t){UNITS})" + """
 #if defined(__clang__)
 #define noipa noinline
 #define AT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define AT_TOGETHER
 #define AT_SIMD _Pragma("omp simd")
 #elif defined(__GNUC__)
 #define AT_INDEPENDENT _Pragma("GCC ivdep")
+#define AT_TOGETHER _Pragma("GCC unroll 4")
 #define AT_SIMD _Pragma("omp simd")
 #else
 #define AT_INDEPENDENT
+#define AT_TOGETHER
 #define AT_SIMD
 #endif
 #define AT_PIECE AT_OURS __attribute__((noipa))

@@ -22,6 +22,7 @@ from atoll.types.dtypes import BOOL, DType
 
 SHORT = 128  # elements of a sum whose length is data that are not worth a tree of blocks
 MANY = 8  # sums in one loop
+TOGETHER = 8  # statements of a round that is written out four times
 LONG = 256  # rounds of them, before they are added to the totals
 FEW = 16  # elements of a sum that are fewer than the lanes of any block
 
@@ -45,6 +46,8 @@ class Loops(Vectors):
             pragma = f"#pragma GCC unroll {rounds}"
         elif loop.parallel and self.dialect.gnu and self.is_innermost(loop.body) and not may_fail(loop.body):
             pragma = "AT_INDEPENDENT"
+        elif self.dialect.gnu and not loop.parallel and _moves_memory(loop.body):
+            pragma = "AT_TOGETHER"
         self.long_loop(loop, pragma)
 
     def rounds(self, loop: lp.For | lp.Accumulate, low: str | None = None, high: str | None = None, tick: str = "", pragma: str = "") -> None:
@@ -386,6 +389,12 @@ def _skewed(loop: lp.For | lp.Accumulate) -> bool:
 def _left(loop: lp.For | lp.Accumulate) -> bool:
     """Rounds in order that a check may leave: no vectors are made of them, and often there are few."""
     return isinstance(loop, lp.For) and not loop.parallel and any(isinstance(s, lp.Check) for s in lp.walk(loop.body))
+
+
+def _moves_memory(body: lp.Stmts) -> bool:
+    """A short round without branches that stores: counting rounds costs as much as it does, and compilers write out none that they have no vectors for."""
+    stores = any(isinstance(s, (lp.Store, lp.Update)) for s in body)
+    return stores and len(body) <= TOGETHER and all(isinstance(s, (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.Note)) for s in body)
 
 
 def _step(loop: lp.For) -> lp.Assign | None:
