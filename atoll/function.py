@@ -28,7 +28,7 @@ from atoll.elaborate.ownership import check_owned
 from atoll.elaborate.session import Session
 from atoll.elaborate.signature import Signature, read_signature, show_signature
 from atoll.errors import CopyWarning, Error, Source, fail
-from atoll.errors.misuse import kind_of
+from atoll.errors.misuse import kind_of, shown_value
 from atoll.errors.plain import all_plain, calling, of_call
 from atoll.functions.from_python import takes_functions, with_functions
 from atoll.looking import Looking
@@ -170,7 +170,7 @@ class Function(Looking, Beyond):
                 try:
                     convert(self.name, p.name, t, self._defaults[p.name])
                 except Error:
-                    fail("E0132", p.default.span, name=p.name, type=repr(t), found=_shown_default(self._defaults[p.name]))
+                    fail("E0132", p.default.span, name=p.name, type=repr(t), found=shown_value(self._defaults[p.name]))
 
     # -- running
 
@@ -495,7 +495,3 @@ def _call_quickly() -> None:
     module = call_path()
     if module is not None:
         setattr(Function, "__call__", module.caller(Function, of_call))  # noqa: B010  a method is not assigned in words
-
-
-def _shown_default(value: Any) -> str:
-    return repr(value) if isinstance(value, (bool, int, float, complex)) else kind_of(value)

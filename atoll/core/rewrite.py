@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from atoll.core import ir
-from atoll.sizes import Poly
-from atoll.types.types import Type
+from atoll.sizes import Poly, Sym
+from atoll.types.types import Type, sizes_in
 
 _PLAIN = (str, int, float, complex, bool, type(None))
 _fields: dict[type, tuple[str, ...]] = {}
@@ -114,3 +114,20 @@ def called(fn: ir.Function, known: Iterable[int] = ()) -> list[ir.Function]:
 
     visit(fn)
     return order
+
+
+def mentioned(part: Any) -> set[Sym]:
+    """Symbols a statement or expression mentions, in values and in sizes."""
+    found: set[Sym] = {node.sym for node in walk(part) if isinstance(node, ir.Var)}
+
+    def poly(p: Poly) -> Poly:
+        found.update(leaf for leaf in p.leaves() if isinstance(leaf, Sym))
+        return p
+
+    def type_(t: Type) -> Type:
+        for p in sizes_in(t):
+            poly(p)
+        return t
+
+    transform(part, poly, type_)
+    return found

@@ -18,6 +18,11 @@ def kind_of(value: object) -> str:
     return words.get(name, f"{'an' if name[:1].lower() in 'aeio' else 'a'} {name}")
 
 
+def shown_value(value: object) -> str:
+    """A number as it is written, else what it is."""
+    return repr(value) if isinstance(value, (bool, int, float, complex)) else kind_of(value)
+
+
 def names_in(function: str, names: object, example: str) -> list[str]:
     """The names in a text such as "n m k", for at.sizes and its relatives."""
     help_ = f'write {function}("{example}")'

@@ -22,7 +22,7 @@ from atoll.core import ir as core
 from atoll.core.needs import first_order, has_data
 from atoll.core.portable import has_own
 from atoll.core.prims import PRIMS
-from atoll.core.rewrite import transform, walk
+from atoll.core.rewrite import mentioned
 from atoll.errors import NOWHERE, Span, fail
 from atoll.functions import arrays, ir
 from atoll.functions.builder import Builder, Env, Val, leaves, variables
@@ -33,7 +33,7 @@ from atoll.functions.kernels import Kernel, element_rep, free, heavy, kernel_ope
 from atoll.functions.operators import cast, check, fits, scalar
 from atoll.sizes import Poly, Quot, Sym
 from atoll.sizes.machine import bounds
-from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of, sizes_in
+from atoll.types.types import I64_T, Fn, Index, Scalar, Tuple, Type, Union, dtype_of, shape_of
 from atoll.types.unions import type_key
 
 
@@ -382,7 +382,7 @@ class Translator:
                 made.update((s, core.SizeOf(Poly({(s,): 1}), type=I64_T)) for s in stmt.sizes)
         wanted: set[Sym] = set()
         for part in rest:
-            used = _mentioned(part)
+            used = mentioned(part)
             wanted |= used & made.keys()
         outs = [(sym, e) for sym, e in made.items() if sym in wanted]
         span = next((s.value.span for s in stmts if isinstance(s, (core.Bind, core.Open))), NOWHERE)
@@ -470,23 +470,6 @@ class Translator:
 def _unit(stmt: core.Stmt, span: Span) -> core.Block:
     nothing = core.MakeTuple((), type=Tuple(()), span=span)
     return core.Block((stmt,), nothing, type=nothing.type, span=span)
-
-
-def _mentioned(part: Any) -> set[Sym]:
-    """Symbols a statement or expression mentions, in values and in sizes."""
-    found: set[Sym] = {node.sym for node in walk(part) if isinstance(node, core.Var)}
-
-    def poly(p: Poly) -> Poly:
-        found.update(leaf for leaf in p.leaves() if isinstance(leaf, Sym))
-        return p
-
-    def type_(t: Type) -> Type:
-        for p in sizes_in(t):
-            poly(p)
-        return t
-
-    transform(part, poly, type_)
-    return found
 
 
 _LIGHT: dict[type, Any] = {

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from atoll.errors import fail
+from atoll.futhark.literals import text_bytes
 
 DTYPES = {**{f"{k}{n}": np.dtype(f"{w}{n}") for k, w in (("i", "int"), ("u", "uint")) for n in (8, 16, 32, 64)}, "f16": np.dtype("float16"), "f32": np.dtype("float32"), "f64": np.dtype("float64"), "bool": np.dtype("bool")}
 _TOKEN = re.compile(
@@ -58,8 +59,6 @@ class Reader:
         if found.group("punct") == "[":
             return self.array()
         if found.group("string"):
-            from atoll.futhark.read import text_bytes
-
             return np.frombuffer(text_bytes(found.group("string")[1:-1]), np.uint8)
         return scalar(found)
 

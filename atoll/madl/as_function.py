@@ -17,7 +17,8 @@ from atoll.madl import graph as g
 from atoll.madl.compiled import Compiled, compile_operator
 from atoll.madl.layout import Chunk
 from atoll.madl.library import Library
-from atoll.madl.lower import CopyPiece, LoweredFile
+from atoll.madl.lower import LoweredFile
+from atoll.madl.lowered import CopyPiece
 from atoll.madl.pieces import leaf_index, leaves_of
 from atoll.madl.represented import Enum, Fixed
 from atoll.making import fn

@@ -18,7 +18,7 @@ from atoll.loops import ir as lp
 from atoll.madl.binding import positions
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
-from atoll.madl.lower import LoweredOperator
+from atoll.madl.lowered import LoweredOperator
 from atoll.madl.pieces import chunk_leaf, leaf_index, leaves_of
 from atoll.madl.targets import Target
 from atoll.madl.typing import rebuild

@@ -12,7 +12,7 @@ from atoll.madl.compiled import Compiled
 
 if TYPE_CHECKING:
     from atoll.madl.c_file import CFile
-    from atoll.madl.lower import LoweredOperator
+    from atoll.madl.lowered import LoweredOperator
 
 
 def example(file: CFile) -> str:

@@ -36,7 +36,8 @@ from atoll.madl.c_print import PLAIN, WRAPPING, Printer, dimensions, is_fixed
 from atoll.madl.compiled import Compiled
 from atoll.madl.deep import deep
 from atoll.madl.imports import kernel
-from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredFile, LoweredOperator
+from atoll.madl.lower import LoweredFile
+from atoll.madl.lowered import CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
 from atoll.madl.needs import needed_sizes, needs
 from atoll.madl.pieces import leaves_of
 from atoll.madl.reach import reach

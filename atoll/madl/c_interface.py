@@ -20,7 +20,7 @@ from atoll.backends.c.emit import safe
 from atoll.loops import ir as lp
 from atoll.madl import graph as g
 from atoll.madl import syntax as s
-from atoll.madl.lower import Argument, CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
+from atoll.madl.lowered import Argument, CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
 from atoll.madl.pieces import Leaf, count, leaf_index, leaves_of
 from atoll.madl.typing import rebuild
 from atoll.sizes import Poly, Sym, poly

@@ -19,7 +19,7 @@ from atoll.backends.c import ops
 from atoll.backends.c.emit import Dialect, Emitter, safe
 from atoll.loops import ir as lp
 from atoll.madl.c_names import OWN
-from atoll.madl.lower import Argument, CopyPiece, Invoke, Lowered
+from atoll.madl.lowered import Argument, CopyPiece, Invoke, Lowered
 from atoll.madl.share import share
 from atoll.sizes import Poly
 from atoll.types.dtypes import BOOL

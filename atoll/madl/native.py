@@ -12,7 +12,7 @@ from atoll.madl.binding import Arguments
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.compiled import Compiled
 from atoll.madl.layout import Chunk
-from atoll.madl.lower import Lowered, LoweredOperator
+from atoll.madl.lowered import Lowered, LoweredOperator
 from atoll.madl.pieces import leaves_of
 from atoll.madl.plan import Plan
 from atoll.madl.typing import rebuild

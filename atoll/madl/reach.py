@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from atoll.loops import ir as lp
-from atoll.madl.lower import CopyPiece, Invoke, Lowered
+from atoll.madl.lowered import CopyPiece, Invoke, Lowered, LoweredOperator
 from atoll.sizes import Atom, Poly, Quot, poly
 
 if TYPE_CHECKING:
     from atoll.madl.c_file import CFile
-    from atoll.madl.lower import LoweredOperator
 
 
 def reach(file: CFile, op: LoweredOperator) -> Iterator[Poly]:

@@ -20,7 +20,7 @@ from atoll.madl import graph as g
 from atoll.madl.api import Module
 from atoll.madl.c_file import CFile, Options
 from atoll.madl.command import open_file
-from atoll.madl.lower import CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
+from atoll.madl.lowered import CopyPiece, FunctionName, Invoke, Lowered, LoweredOperator
 from atoll.madl.needs import needs
 from atoll.madl.reach import most
 from atoll.madl.targets import TARGETS, Target

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from atoll.loops import ir as lp
-from atoll.madl.lower import Invoke
+from atoll.madl.lowered import Invoke
 
 
 @dataclass(slots=True)

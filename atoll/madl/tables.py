@@ -7,18 +7,16 @@ reads that value, whenever it runs. The statements that fill it go, and it is no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from atoll.core.prims import PRIMS
 from atoll.loops import ir as lp
 from atoll.loops.transform.walk import with_bodies
+from atoll.madl.lowered import CopyPiece, Invoke, LoweredOperator
 from atoll.madl.scalars import convert
 from atoll.sizes import Atom, Poly
-
-if TYPE_CHECKING:
-    from atoll.madl.lower import LoweredOperator
 
 _MOST_CELLS = 1 << 16
 
@@ -67,8 +65,6 @@ def _in_results(op: LoweredOperator) -> set[lp.Buffer]:
 
 def _excluded(stmt: Any) -> set[lp.Buffer]:
     """Buffers that a statement writes in a way that is not followed here, or hands on as an array of arrays, which C would not take as const."""
-    from atoll.madl.lower import CopyPiece, Invoke
-
     match stmt:
         case Invoke(args=args):
             return {a.buffer for a in args if a.formal is None or a.writes or len(a.formal.extents) > 1 or (a.by_value is False and not a.buffer.extents)}
@@ -165,8 +161,6 @@ def _without(body: Sequence[Any], tables: dict[lp.Buffer, Any]) -> list[Any]:
 
 def _used(body: list[Any]) -> set[lp.Buffer]:
     """Every buffer that a body reads or writes."""
-    from atoll.madl.lower import CopyPiece, Invoke
-
     found: set[lp.Buffer] = set()
     for stmt in lp.walk(body):
         match stmt:

@@ -29,66 +29,98 @@ def _unsigned(d: DType) -> str:
     return f"uint{d.bits}_t"
 
 
+def _wide(d: DType) -> str:
+    """Where products of these wrap around without overflow."""
+    return "uint64_t" if d.bits == 64 else "uint32_t"
+
+
 def _integer_helpers() -> dict[str, str]:
     found: dict[str, str] = {}
     for d in _INTEGERS:
-        t, u = d.c_name, _unsigned(d)
-        wide = "uint64_t" if d.bits == 64 else "uint32_t"
-        for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*")):
-            found[f"at_{name}_{d.name}"] = (
-                f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return ({t})({u})(({wide})a {sign} ({wide})b); }}"
-            )
-        for name, sign in (("min", "<"), ("max", ">")):
-            found[f"at_{name}_{d.name}"] = f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return a {sign} b ? a : b; }}"
-        if d.kind == "u":
-            found[f"at_floordiv_{d.name}"] = f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a / b); }}"
-            found[f"at_mod_{d.name}"] = f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a % b); }}"
-            found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a; }}"
-            found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return a != 0; }}"
-            found[f"at_shr_{d.name}"] = (
-                f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(a >> b) : 0; }}"
-            )
-            found[f"at_shl_{d.name}"] = (
-                f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(({wide})a << b) : 0; }}"
-            )
-        else:
-            found[f"at_floordiv_{d.name}"] = (
-                f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{\n"
-                f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})((a - (a & (b - 1))) / b);\n"
-                f"    if (b == 0) return 0;\n    if (b == -1) return ({t})({u})(0 - ({wide})a);\n"
-                f"    {t} q = ({t})(a / b);\n    return ({t})(q - ((a % b != 0) && ((a < 0) != (b < 0))));\n}}"
-            )
-            found[f"at_mod_{d.name}"] = (
-                f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n"
-                f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})(a & (b - 1));\n"
-                f"    if (b == 0 || b == -1) return 0;\n    {t} r = ({t})(a % b);\n"
-                f"    return ({t})(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);\n}}"
-            )
-            found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a < 0 ? ({t})({u})(0 - ({wide})a) : a; }}"
-            found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return ({t})((a > 0) - (a < 0)); }}"
-            found[f"at_shr_{d.name}"] = (
-                f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < 0 ? 0 : b < {d.bits} ? ({t})(a >> b) : ({t})(a < 0 ? -1 : 0); }}"
-            )
-            found[f"at_shl_{d.name}"] = (
-                f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b >= 0 && b < {d.bits} ? ({t})({u})(({wide})a << b) : 0; }}"
-            )
-        found[f"at_pow_{d.name}"] = (
-            f"static inline {t} at_pow_{d.name}({t} a, {t} b) {{\n    {wide} r = 1, x = ({wide})a;\n"
-            f"    if ({'0' if d.kind == 'u' else 'b < 0'}) return 0;\n"
-            f"    for (; b; b = ({t})(b >> 1)) {{ if (b & 1) r *= x; x *= x; }}\n    return ({t})({u})r;\n}}"
+        found.update(_arithmetic(d))
+        found.update(_unsigned_division(d) if d.kind == "u" else _signed_division(d))
+        found.update(_power_and_conversions(d))
+    return found
+
+
+def _arithmetic(d: DType) -> dict[str, str]:
+    """What wraps around, and what compares."""
+    found: dict[str, str] = {}
+    t, u, wide = d.c_name, _unsigned(d), _wide(d)
+    for name, sign in (("add", "+"), ("sub", "-"), ("mul", "*")):
+        found[f"at_{name}_{d.name}"] = (
+            f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return ({t})({u})(({wide})a {sign} ({wide})b); }}"
         )
-        for f in _FLOATS:
-            low, high = d.limits()
-            # the largest float below high + 1, so that the conversion is defined for every input
-            top = float(high + 1)
-            limit = f"{top!r}{'f' if f.name == 'f32' else ''}"
-            bottom = f"{float(low)!r}{'f' if f.name == 'f32' else ''}"
-            minimum = "INT64_MIN" if d.name == "i64" else str(low)
-            maximum = {"i64": "INT64_MAX", "u64": "UINT64_MAX"}.get(d.name, f"{high}{'u' if d.bits == 32 and d.kind == 'u' else ''}")
-            found[f"at_{d.name}_of_{f.name}"] = (
-                f"static inline {t} at_{d.name}_of_{f.name}({f.c_name} x) {{\n"
-                f"    return x >= {limit} ? ({t}){maximum} : x >= {bottom} ? ({t})x : ({t}){minimum};\n}}"
-            )
+    for name, sign in (("min", "<"), ("max", ">")):
+        found[f"at_{name}_{d.name}"] = f"static inline {t} at_{name}_{d.name}({t} a, {t} b) {{ return a {sign} b ? a : b; }}"
+    return found
+
+
+def _unsigned_division(d: DType) -> dict[str, str]:
+    """Quotients, remainders and shifts that have a value for every operand."""
+    found: dict[str, str] = {}
+    t, wide = d.c_name, _wide(d)
+    found[f"at_floordiv_{d.name}"] = f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a / b); }}"
+    found[f"at_mod_{d.name}"] = f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{ return b == 0 ? 0 : ({t})(a % b); }}"
+    found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a; }}"
+    found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return a != 0; }}"
+    found[f"at_shr_{d.name}"] = (
+        f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(a >> b) : 0; }}"
+    )
+    found[f"at_shl_{d.name}"] = (
+        f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b < {d.bits} ? ({t})(({wide})a << b) : 0; }}"
+    )
+    return found
+
+
+def _signed_division(d: DType) -> dict[str, str]:
+    """As Python rounds, downwards; the least number divided by -1 wraps around."""
+    found: dict[str, str] = {}
+    t, u, wide = d.c_name, _unsigned(d), _wide(d)
+    found[f"at_floordiv_{d.name}"] = (
+        f"static inline {t} at_floordiv_{d.name}({t} a, {t} b) {{\n"
+        f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})((a - (a & (b - 1))) / b);\n"
+        f"    if (b == 0) return 0;\n    if (b == -1) return ({t})({u})(0 - ({wide})a);\n"
+        f"    {t} q = ({t})(a / b);\n    return ({t})(q - ((a % b != 0) && ((a < 0) != (b < 0))));\n}}"
+    )
+    found[f"at_mod_{d.name}"] = (
+        f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n"
+        f"    if (b > 0 && (b & (b - 1)) == 0) return ({t})(a & (b - 1));\n"
+        f"    if (b == 0 || b == -1) return 0;\n    {t} r = ({t})(a % b);\n"
+        f"    return ({t})(r != 0 && ((r < 0) != (b < 0)) ? r + b : r);\n}}"
+    )
+    found[f"at_abs_{d.name}"] = f"static inline {t} at_abs_{d.name}({t} a) {{ return a < 0 ? ({t})({u})(0 - ({wide})a) : a; }}"
+    found[f"at_sign_{d.name}"] = f"static inline {t} at_sign_{d.name}({t} a) {{ return ({t})((a > 0) - (a < 0)); }}"
+    found[f"at_shr_{d.name}"] = (
+        f"static inline {t} at_shr_{d.name}({t} a, {t} b) {{ return b < 0 ? 0 : b < {d.bits} ? ({t})(a >> b) : ({t})(a < 0 ? -1 : 0); }}"
+    )
+    found[f"at_shl_{d.name}"] = (
+        f"static inline {t} at_shl_{d.name}({t} a, {t} b) {{ return b >= 0 && b < {d.bits} ? ({t})({u})(({wide})a << b) : 0; }}"
+    )
+    return found
+
+
+def _power_and_conversions(d: DType) -> dict[str, str]:
+    """Powers wrap around; floats are cut to the range."""
+    found: dict[str, str] = {}
+    t, u, wide = d.c_name, _unsigned(d), _wide(d)
+    found[f"at_pow_{d.name}"] = (
+        f"static inline {t} at_pow_{d.name}({t} a, {t} b) {{\n    {wide} r = 1, x = ({wide})a;\n"
+        f"    if ({'0' if d.kind == 'u' else 'b < 0'}) return 0;\n"
+        f"    for (; b; b = ({t})(b >> 1)) {{ if (b & 1) r *= x; x *= x; }}\n    return ({t})({u})r;\n}}"
+    )
+    for f in _FLOATS:
+        low, high = d.limits()
+        # the largest float below high + 1, so that the conversion is defined for every input
+        top = float(high + 1)
+        limit = f"{top!r}{'f' if f.name == 'f32' else ''}"
+        bottom = f"{float(low)!r}{'f' if f.name == 'f32' else ''}"
+        minimum = "INT64_MIN" if d.name == "i64" else str(low)
+        maximum = {"i64": "INT64_MAX", "u64": "UINT64_MAX"}.get(d.name, f"{high}{'u' if d.bits == 32 and d.kind == 'u' else ''}")
+        found[f"at_{d.name}_of_{f.name}"] = (
+            f"static inline {t} at_{d.name}_of_{f.name}({f.c_name} x) {{\n"
+            f"    return x >= {limit} ? ({t}){maximum} : x >= {bottom} ? ({t})x : ({t}){minimum};\n}}"
+        )
     return found
 
 

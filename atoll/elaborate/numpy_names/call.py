@@ -113,6 +113,11 @@ class Call:
             self.wrong(found, "integers")
         return found if isinstance(shape_of(found.type)[1], Index) else self.convert(found, I64)
 
+    def truth(self, entity: Any) -> Value:
+        """Whether numbers are other than 0; bools as they are."""
+        value = self.value(entity)
+        return value if self.dtype_of(value) is BOOL else self.op("!=", value, 0)
+
     def parts(self, entity: Any) -> list[Any]:
         """The items of a tuple, a display or an array of literal size."""
         if isinstance(entity, (en.TupleEntity, en.Display)):

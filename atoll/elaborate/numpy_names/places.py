@@ -25,11 +25,6 @@ from atoll.types.types import Tuple, rank, shape_of
 F64, I64 = DTYPES["f64"], DTYPES["i64"]
 
 
-def _truth(c: Call, entity: Any) -> Value:
-    value = c.value(entity)
-    return value if c.dtype_of(value) is BOOL else c.op("!=", value, 0)
-
-
 def _indices_of(c: Call, mask: Value) -> list[Value]:
     if rank(mask.type) == 0:
         c.wrong(mask, "an array")
@@ -42,22 +37,22 @@ def places(c: Call, mask: Value) -> Value:
 
 
 def _nonzero(c: Call, a: Any) -> Value:
-    return places(c, _truth(c, a))
+    return places(c, c.truth(a))
 
 
 def _flatnonzero(c: Call, a: Any) -> Value:
-    return _indices_of(c, c.flat(_truth(c, a)))[0]
+    return _indices_of(c, c.flat(c.truth(a)))[0]
 
 
 def _argwhere(c: Call, a: Any) -> Value:
-    found = _indices_of(c, _truth(c, a))
+    found = _indices_of(c, c.truth(a))
     return stacked(c, found, 1)
 
 
 def _compress(c: Call, condition: Any, a: Any, axis: Any = None) -> Value:
     x = c.flat(c.array(a)) if c.none(axis) else c.array(a)
     k = 0 if c.none(axis) else c.axis(axis, rank(x.type))
-    mask = _truth(c, condition)
+    mask = c.truth(condition)
     if rank(mask.type) != 1:
         c.wrong(mask, "a condition with one axis")
     return _taken(c, x, _indices_of(c, mask)[0], k)
@@ -69,7 +64,7 @@ def _compress_method(c: Call, a: Any, condition: Any, axis: Any = None) -> Value
 
 
 def _extract(c: Call, condition: Any, arr: Any) -> Value:
-    mask, x = c.flat(_truth(c, condition)), c.flat(c.array(arr))
+    mask, x = c.flat(c.truth(condition)), c.flat(c.array(arr))
 
     return filter_by_mask(c.el, x, mask, c.span)
 
@@ -133,7 +128,7 @@ def _put(c: Call, a: Any, ind: Any, v: Any) -> Value:
 
 def _putmask(c: Call, a: Any, mask: Any, values: Any) -> Value:
     """Values in the places of their own, again and again where there are fewer."""
-    x, m = c.array(a), _truth(c, mask)
+    x, m = c.array(a), c.truth(mask)
     value = c.convert(c.value(values), c.dtype_of(x))
     if rank(value.type):
         flat = c.el.bind(c.whole("places.cycle", c.flat(value), c.count(product(c.shape(x)))))
@@ -144,7 +139,7 @@ def _putmask(c: Call, a: Any, mask: Any, values: Any) -> Value:
 def _copyto(c: Call, dst: Any, src: Any, *, where: Any = None) -> Value:
     x = c.array(dst)
     value = c.el.bind(stretched(c.el, c.convert(c.value(src), c.dtype_of(x)), c.shape(x), c.span))
-    return value if c.none(where) else c.builtin("where", _truth(c, where), value, x)
+    return value if c.none(where) else c.builtin("where", c.truth(where), value, x)
 
 
 def _choose(c: Call, a: Any, choices: Any) -> Value:

@@ -56,7 +56,7 @@ def _extreme(builtin: str) -> Callable[..., Any]:
         x = c.value(a)
         first = None if c.none(initial) else c.value(initial)
         if first is not None and c.dtype_of(x) is BOOL:
-            first = c.el.bind(_truth(c, first))
+            first = c.el.bind(c.truth(first))
         if not c.none(where):
             if first is None:
                 c.refuse("where= without initial=", "say what the result is where nothing counts: initial=...")
@@ -69,13 +69,9 @@ def _extreme(builtin: str) -> Callable[..., Any]:
     return handler
 
 
-def _truth(c: Call, x: Value) -> Value:
-    return x if c.dtype_of(x) is BOOL else c.op("!=", x, 0)
-
-
 def _logical(builtin: str) -> Callable[..., Any]:
     def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
-        x = _truth(c, c.value(a))
+        x = c.truth(a)
         if not c.none(where):
             x = _masked(c, x, where, c.number(builtin == "all", x))
         return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
@@ -186,7 +182,7 @@ def _weight(c: Call, x: Value, axis: Any, weights: Any, keepdims: Any) -> Value:
 
 
 def _count_nonzero(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
-    return c.reduced(_truth(c, c.value(a)), axis, keepdims, lambda v: c.builtin("sum", v))
+    return c.reduced(c.truth(a), axis, keepdims, lambda v: c.builtin("sum", v))
 
 
 def _ptp(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:

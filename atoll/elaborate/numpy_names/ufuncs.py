@@ -1,4 +1,4 @@
-"""Functions of single numbers under NumPy's names, and the methods of ufuncs: np.add.reduce, np.maximum.accumulate, np.multiply.outer.
+"""Functions of single numbers under NumPy's names.
 
 Of two arrays the element type is NumPy's: bool with bool stays bool in add and multiply, f32 with 32- or 64-bit integers is f64. A number that
 is no array takes the type of what it meets, as Python's numbers do in NumPy.
@@ -11,15 +11,13 @@ from typing import Any
 
 from atoll.elaborate import entities as en
 from atoll.elaborate.arithmetic import binary, invert, nary_math, negate, unary_math
-from atoll.elaborate.broadcasting import stretched
 from atoll.elaborate.calls import apply
 from atoll.elaborate.entities import Value
+from atoll.elaborate.numpy_names import ufunc_methods as methods
 from atoll.elaborate.numpy_names.call import Call
-from atoll.elaborate.numpy_names.places import places, ravel_multi_index, together
-from atoll.elaborate.numpy_names.reductions import WORDS as reductions
-from atoll.elaborate.numpy_names.shapes import reshaped
+from atoll.elaborate.numpy_names.places import places, together
 from atoll.types.dtypes import BOOL, DTYPES
-from atoll.types.types import Tuple, rank
+from atoll.types.types import rank
 
 F64, I64 = DTYPES["f64"], DTYPES["i64"]
 
@@ -102,20 +100,15 @@ def _bitwise_count(c: Call, x: Any) -> Value:
     return found
 
 
-def _truth(c: Call, x: Any) -> Value:
-    value = c.value(x)
-    return value if c.dtype_of(value) is BOOL else c.op("!=", value, 0)
-
-
 def _logical(op: str) -> Callable[..., Any]:
     def handler(c: Call, x1: Any, x2: Any) -> Value:
-        return binary(c.el, op, _truth(c, x1), _truth(c, x2), c.span)
+        return binary(c.el, op, c.truth(x1), c.truth(x2), c.span)
 
     return handler
 
 
 def _logical_not(c: Call, x: Any) -> Value:
-    return invert(c.el, _truth(c, x), c.span)
+    return invert(c.el, c.truth(x), c.span)
 
 
 def _negative(c: Call, x: Any) -> Value:
@@ -250,7 +243,7 @@ def _angle(c: Call, z: Any, deg: Any = False) -> Value:
 
 
 def _where(c: Call, condition: Any, x: Any = None, y: Any = None) -> Any:
-    test = _truth(c, condition)
+    test = c.truth(condition)
     if c.none(x) and c.none(y):
         return places(c, test)
     if c.none(x) or c.none(y):
@@ -265,7 +258,7 @@ def _select(c: Call, condlist: Any, choicelist: Any, default: Any = 0) -> Value:
         c.refuse("lists of different lengths", "give as many choices as conditions")
     result = c.value(default)
     for test, choice in reversed(list(zip(tests, choices, strict=True))):
-        result = c.el.bind(c.builtin("where", _truth(c, test), *meeting(c, choice, result)))
+        result = c.el.bind(c.builtin("where", c.truth(test), *meeting(c, choice, result)))
     return result
 
 
@@ -283,7 +276,7 @@ def _piecewise(c: Call, x: Any, condlist: Any, funclist: Any) -> Value:
 
     result = piece(functions[-1]) if len(functions) > len(tests) else c.number(0, c.dtype_of(value))
     for test, f in zip(tests, functions, strict=False):
-        result = c.el.bind(c.builtin("where", _truth(c, test), piece(f), result))
+        result = c.el.bind(c.builtin("where", c.truth(test), piece(f), result))
     return result
 
 
@@ -376,103 +369,6 @@ def _fix(c: Call, x: Any) -> Value:
     value = c.value(x)
     found: Value = value if c.dtype_of(value).is_integer or c.dtype_of(value) is BOOL else c.library("mathematics.fix", value)
     return found
-
-
-_REDUCE = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any"}
-_SCAN = {"add": "add", "multiply": "mul", "maximum": "maximum", "minimum": "minimum", "logical_and": "and_", "logical_or": "or_"}
-_NEUTRAL: dict[str, float] = {"add": 0, "multiply": 1, "logical_and": 1, "logical_or": 0}
-
-
-def _reduce(ufunc: str) -> Callable[..., Any]:
-    """The reduction of that name, along the first axis unless axis= says otherwise."""
-    word = reductions[_REDUCE[ufunc]]
-
-    def apply_to(c: Call, array: Any, **keywords: Any) -> Any:
-        return word(Call(c.el, en.Word(c.name, _REDUCE[ufunc]), c.span), array, **keywords)
-
-    if ufunc in ("add", "multiply"):
-
-        def total(c: Call, array: Any, axis: Any = 0, dtype: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-            return apply_to(c, array, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
-
-        return total
-    if ufunc in ("maximum", "minimum"):
-
-        def extreme(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Any:
-            return apply_to(c, array, axis=axis, keepdims=keepdims, initial=initial, where=where)
-
-        return extreme
-
-    def truth(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False, where: Any = None) -> Any:
-        return apply_to(c, array, axis=axis, keepdims=keepdims, where=where)
-
-    return truth
-
-
-def _fold(ufunc: str) -> Callable[..., Any]:
-    """np.bitwise_or.reduce, np.gcd.reduce: of integers, one after the other; of bools by their truth."""
-
-    def handler(c: Call, array: Any, axis: Any = 0, *, keepdims: Any = False) -> Value:
-        x = c.array(array)
-        truths = c.dtype_of(x) is BOOL
-        if truths and ufunc in ("bitwise_and", "bitwise_or"):
-            return c.reduced(x, axis, keepdims, lambda v: c.builtin("all" if ufunc == "bitwise_and" else "any", v))
-        if (truths and ufunc in ("gcd", "lcm")) or (ufunc != "logical_xor" and not truths and not c.dtype_of(x).is_integer):
-            c.wrong(x, "integers")
-        if ufunc == "logical_xor" or truths:
-            return c.op("!=", c.reduced(c.convert(_truth(c, x), I64), axis, keepdims, lambda v: c.library("mathematics.folded_xor", v)), 0)
-        return c.reduced(c.plain(x), axis, keepdims, lambda v: c.library(f"mathematics.folded_{ufunc.removeprefix('bitwise_')}", v))
-
-    return handler
-
-
-def _accumulate(ufunc: str) -> Callable[..., Any]:
-    def handler(c: Call, array: Any, axis: Any = 0) -> Value:
-        x = c.array(array)
-        if ufunc in ("add", "multiply"):
-            return c.along(x, axis, lambda v: c.builtin("cumsum" if ufunc == "add" else "cumprod", v))
-        if ufunc.startswith("logical"):
-            x = _truth(c, x)
-        return c.along(x, axis, lambda v: c.library(f"mathematics.running_{ufunc}", v))
-
-    return handler
-
-
-def _outer(ufunc: str) -> Callable[..., Any]:
-    def handler(c: Call, A: Any, B: Any) -> Any:
-        a, b = c.value(A), c.value(B)
-        for _ in range(rank(b.type)):
-            a = c.new_axis(a, rank(a.type))
-        return WORDS[ufunc](c, a, b)
-
-    return handler
-
-
-def _at(ufunc: str) -> Callable[..., Any]:
-    """np.add.at(x, i, v): equal indices count as often as they occur. A tuple of index arrays, one for each axis, names elements."""
-
-    def handler(c: Call, a: Any, indices: Any, b: Any) -> Value:
-        x, value = c.array(a), c.value(b)
-        if ufunc == "subtract":
-            value = c.el.bind(negate(c.el, value, c.span))
-        op = en.Builtin(_SCAN["add" if ufunc == "subtract" else ufunc])
-        parts = c.parts(indices) if isinstance(indices, en.TupleEntity) or (isinstance(indices, Value) and isinstance(indices.type, Tuple)) else None
-        if parts is None:
-            i = c.integers(indices)
-        elif len(parts) == rank(x.type):
-            i = c.el.bind(ravel_multi_index(c, indices, en.TupleEntity(tuple(c.count(size) for size in c.shape(x)))))
-        else:
-            c.refuse("indices of some of the axes", f"give {rank(x.type)} index arrays, one for each axis")
-        along = rank(i.type) != 1
-        if along and (parts is None and rank(x.type) > 1):
-            c.refuse("indices that are not one array with one axis", "flatten the indices and the values first")
-        if along and rank(value.type):
-            value = c.flat(c.el.bind(stretched(c.el, value, c.shape(i), c.span)))
-        flat = c.flat(x) if parts is not None else x
-        found = c.builtin("scatter", flat, c.flat(i) if along else i, value, op=op)
-        return reshaped(c, c.el.bind(found), c.shape(x)) if parts is not None else found
-
-    return handler
 
 
 _OF_FLOATS = frozenset("divide true_divide float_power arctan2 hypot copysign logaddexp logaddexp2 heaviside".split())
@@ -573,13 +469,13 @@ WORDS: dict[str, Callable[..., Any]] = {
     "where": _where,
     "select": _select,
     "piecewise": _piecewise,
-    **{f"{name}.reduce": _reduce(name) for name in _REDUCE},
-    **{f"{name}.reduce": _fold(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "logical_xor")},
-    **{f"{name}.accumulate": _accumulate(name) for name in _SCAN},
-    **{f"{name}.outer": _outer(name) for name in _BINARY},
-    **{f"{name}.at": _at(name) for name in ("add", "subtract", "multiply", "maximum", "minimum")},
+    **{f"{name}.reduce": methods.reduce(name) for name in methods.REDUCE},
+    **{f"{name}.reduce": methods.fold(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor", "gcd", "lcm", "logical_xor")},
+    **{f"{name}.accumulate": methods.accumulate(name) for name in methods.SCAN},
+    **{f"{name}.outer": methods.outer(handler) for name, handler in _BINARY.items()},
+    **{f"{name}.at": methods.at(name) for name in methods.PLACED},
 }
 MATH: dict[str, Callable[..., Any]] = {"math.isclose": _isclose_python}
 """Names of Python's math that are not NumPy's."""
 
-STATEMENTS = frozenset(f"{name}.at" for name in ("add", "subtract", "multiply", "maximum", "minimum"))
+STATEMENTS = frozenset(f"{name}.at" for name in methods.PLACED)
