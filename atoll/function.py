@@ -41,6 +41,7 @@ from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds
 from atoll.surface.parse import Parser
 from atoll.targets import CPU, named, refuse_functions, usual
+from atoll.types.objects import AtollFunction
 from atoll.types.types import Index, Scalar, gives_functions
 from atoll.uncollected import uncollected
 
@@ -79,7 +80,7 @@ class Options:
 
 
 @all_plain
-class Function(Looking, Beyond):
+class Function(Looking, Beyond, AtollFunction):
     """A function of Atoll. Call it with NumPy arrays; look into it with .type, .explain(), .show(stage), .memory()."""
 
     def __init__(

@@ -34,7 +34,22 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("distribute", "explore", "lsp", "eyes"),
 )
 
-INSIDE = 257  # imports inside functions: most keep the start short (import atoll, a call from the cache, the command), the others break a cycle
+GROUND = {"origins", "uncollected", "deep", "pictures", "tree"}  # files beside the folders that import nothing but errors and types
+USERS = ("madl", "futhark", "distribute", "eyes")  # folders that make and ask functions as users do: function.py, making.py and what they lead to
+UPWARDS = {
+    ("ad", "function"): "at.grad gives a function",
+    ("ad", "making"): "a rule is a function",
+    ("functions", "function"): "a module is compiled from functions",
+    ("elaborate", "random"): "keys have a type there",
+    ("schedule", "cost"): "a schedule says what it costs",
+    ("backends", "targets"): "a function that no device takes is told so",
+    ("errors", "pages"): "an error in a notebook",
+    ("runtime", "pages"): "memory in a notebook",
+    ("schedule", "pages"): "a schedule in a notebook",
+}
+"""What folders import from files beside them that stand above: few, and each with its reason."""
+
+INSIDE = 252  # imports inside functions: most keep the start short (import atoll, a call from the cache, the command), the others break a cycle
 
 
 def imports(path: Path) -> set[str]:
@@ -62,6 +77,28 @@ def edges() -> Counter[tuple[str, str]]:
     return found
 
 
+def upwards() -> set[tuple[str, str]]:
+    """Folder to file beside the folders, but for those that may."""
+    found: set[tuple[str, str]] = set()
+    for path in sorted(ROOT.rglob("*.py")):
+        folder = path.relative_to(ROOT).parts[0]
+        if path.parent != ROOT and folder not in USERS:
+            named = {m for n in ast.walk(_running(path)) if isinstance(n, ast.ImportFrom) and (m := n.module or "").startswith("atoll.")}
+            found |= {(folder, name) for m in named if (ROOT / f"{(name := m.split('.')[1])}.py").exists() and name not in GROUND}
+    return found
+
+
+def _running(path: Path) -> ast.Module:
+    """A file without what only a type checker sees."""
+
+    class Without(ast.NodeTransformer):
+        def visit_If(self, node: ast.If) -> ast.AST | None:
+            return None if "TYPE_CHECKING" in ast.dump(node.test) else self.generic_visit(node)
+
+    tree: ast.Module = Without().visit(ast.parse(path.read_text()))
+    return tree
+
+
 def inside_functions(path: Path) -> int:
     """Imports of the compiler's own modules that stand inside functions: what breaks a cycle or saves time at the start, or stands there by habit."""
     functions = [n for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
@@ -80,6 +117,12 @@ def test_every_folder_has_its_layer() -> None:
 
 def test_no_edge_upwards() -> None:
     assert [edge for edge in edges() if height(edge[1]) > height(edge[0])] == [], "import from a folder below, or hand over what is needed (core/handed_over.py)"
+
+
+def test_files_beside_the_folders_stand_above_them() -> None:
+    assert upwards() == set(UPWARDS), "import from below, or ask what it is (types/objects.py: is_function)"
+    for name in GROUND:
+        assert imports(ROOT / f"{name}.py") <= {"errors", "types"}, name
 
 
 def test_no_more_imports_inside_functions() -> None:

@@ -30,6 +30,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.surface import syntax as s
 from atoll.surface.names import free_names
 from atoll.types.dtypes import I64
+from atoll.types.objects import is_function
 from atoll.types.types import I64_T, Array, Fn, Index, Scalar, Type, rank, strong, subst_sizes, subst_types, type_vars
 
 
@@ -236,14 +237,12 @@ def _mentioned(fn: Any) -> list[Any]:
     """The Atoll functions a function's text names, plainly or through a module; names of its own are none of them."""
     import dataclasses
 
-    from atoll.function import Function
-
     free = free_names(fn.surface.params, fn.surface.body)
     found: dict[int, Any] = {}
 
     def see(value: Any) -> None:
         value = stands_for(value)
-        if isinstance(value, Function):
+        if is_function(value):
             found[id(value)] = value
 
     for name in sorted(free):

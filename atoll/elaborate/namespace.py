@@ -34,6 +34,7 @@ from atoll.errors import NOWHERE, Span
 from atoll.errors.misuse import kind_of
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import SCALAR_TYPES, by_numpy, weak_dtype
+from atoll.types.objects import is_function
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Array, Scalar, Type
 
@@ -175,10 +176,8 @@ def settled(el: Elaborator, found: Any, span: Span) -> Any:
 
 def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     """What a Python object means in a body."""
-    from atoll.function import Function
-
     value = stands_for(value)
-    if isinstance(value, Function):
+    if is_function(value):
         return en.FnRef(value)
     if isinstance(value, BuiltinName):
         return builtin_entity(value.__name__)

@@ -12,6 +12,7 @@ from atoll.errors import fail
 from atoll.surface import syntax as s
 from atoll.surface.names import Liveness, binds, binds_target
 from atoll.surface.show import children
+from atoll.types.objects import is_function
 
 
 def check_owned(fn: Any) -> None:
@@ -72,12 +73,10 @@ def _calls(e: Any, repeated: bool) -> Iterator[tuple[s.Call, bool]]:
 
 
 def _given_away(fn: Any, call: s.Call, local: frozenset[str]) -> Iterator[tuple[str, Any, str]]:
-    from atoll.function import Function
-
     if not isinstance(call.fn, s.Name) or call.fn.id in local:
         return
     callee = fn.namespace.python_value(call.fn.id)
-    if not isinstance(callee, Function):
+    if not is_function(callee):
         return
     params = callee.signature.params
     given = [*zip(params, call.args, strict=False), *((p, value) for key, value in call.keywords for p in params if p.name == key)]

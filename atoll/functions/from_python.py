@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from atoll.elaborate.builtins.names import BuiltinName, meaning_of_object
 from atoll.errors import fail
 from atoll.sizes import Poly, Sym
+from atoll.types.objects import is_function
 from atoll.types.types import Array, Fn, map_sizes
 
 if TYPE_CHECKING:
@@ -61,6 +62,4 @@ def _literal_sizes(declared: Fn, value: Any, sizes: dict[Any, Poly]) -> None:
 
 
 def _is_function(value: Any) -> bool:
-    from atoll.function import Function
-
-    return isinstance(value, (Function, BuiltinName)) or meaning_of_object(value) is not None
+    return is_function(value) or isinstance(value, BuiltinName) or meaning_of_object(value) is not None

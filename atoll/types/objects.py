@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args, get_origin
+from typing import TYPE_CHECKING, Any, TypeGuard, get_args, get_origin
 
 from atoll.errors import fail
 from atoll.errors.misuse import kind_of
@@ -11,6 +11,17 @@ from atoll.sizes import poly
 from atoll.types.dtypes import SCALAR_TYPES
 from atoll.types.records import record_of, record_type
 from atoll.types.types import SCALARS, Fn, Index, Own, Tuple, Type
+
+if TYPE_CHECKING:
+    from atoll.function import Function
+
+
+class AtollFunction:
+    """What every function made by `@at.fn` is: for those below atoll/function.py, who meet it among Python's objects."""
+
+
+def is_function(value: object) -> TypeGuard[Function]:
+    return isinstance(value, AtollFunction)
 
 
 class TupleMaker:

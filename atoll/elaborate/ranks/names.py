@@ -15,6 +15,7 @@ from atoll.elaborate.ranks.propagate import Infeasible
 from atoll.elaborate.ranks.schemes import Scheme, of_type
 from atoll.sizes import Poly
 from atoll.types.dtypes import SCALAR_TYPES
+from atoll.types.objects import is_function
 from atoll.types.records import record_of
 from atoll.types.types import SCALARS, Type
 
@@ -40,10 +41,8 @@ class Names:
 
     def of_object(self, value: Any) -> Entity:
         """What a Python object means in a body."""
-        from atoll.function import Function
-
         value = stands_for(value)
-        if isinstance(value, Function):
+        if is_function(value):
             params = tuple(p.name for p in value.signature.params)
             return Named(value.name, function_scheme(self.session, value), params)
         if isinstance(value, BuiltinName):
