@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 from atoll.ad.kronecker import delta, negative, one_of, plus, product, times, together, total
 from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
+from atoll.core.meanings import wrap
 from atoll.core.prims import PRIMS
 from atoll.core.slopes import NOT_DIFFERENTIABLE, RULES
 from atoll.errors import NOWHERE, Span, fail
@@ -22,7 +23,7 @@ class LineAlgebra:
         self.span = span  # of what is differentiated, for operations that have no derivative themselves
 
     def const(self, value: float) -> ir.Operand:
-        return ir.Const(float(value), self.dtype)
+        return scalars.constant(wrap(int(value), self.dtype.numpy), self.dtype) if self.dtype.is_integer else ir.Const(float(value), self.dtype)
 
     def op(self, name: str, *args: ir.Operand) -> ir.Operand:
         if name == "mul":

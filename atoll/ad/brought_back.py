@@ -121,7 +121,7 @@ def undo_between(back: Backward, inner: Reverse, chains: dict[int, Chain], olds:
 
 def made_updates(back: Backward, chains: dict[int, Chain]) -> list[Key]:
     """The arrays that updates of the round make, in the round that is done again."""
-    found = [_made(back, line, 0) for chain in chains.values() for line, _ in chain if isinstance(line.prim, ir.Scatter) and line.results[0].dtype.has_slope]
+    found = [_made(back, line, 0) for chain in chains.values() for line, _ in chain if isinstance(line.prim, ir.Scatter) and back.b.has_slope(line.results[0].dtype)]
     return [key for key in found if key is not None]
 
 

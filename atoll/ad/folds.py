@@ -38,10 +38,10 @@ def folds_regrouped(b: Builder, start: int, lines: list[ir.Line], active: set[tu
     """The same for reverse mode, where folds that may be regrouped are followed in parallel (ad/regrouped.py)."""
     before = b._count
     active = set(active)
-    spread(lines, active)
+    spread(b, lines, active)
     found = []
     for line in lines:
-        if _is_general(line) and is_active(line, active) and can_regroup(b, line):
+        if _is_general(b, line) and is_active(line, active) and can_regroup(b, line):
             fold = Regrouped(b, line)
             if pays(fold):
                 fold.mark()
@@ -54,12 +54,12 @@ def folds_regrouped(b: Builder, start: int, lines: list[ir.Line], active: set[tu
 
 
 def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]], kept: Container[ir.Line] = ()) -> None:
-    spread(lines, active)
+    spread(b, lines, active)
     for line in lines:
         if line in kept or not is_active(line, active):
             continue
         prim = line.prim
-        if _is_general(line):
+        if _is_general(b, line):
             before = b._count
             to_loop(b, line)
             loop = line.prim
@@ -67,16 +67,16 @@ def _visit(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]], k
             _visit(b, [x for x in lines_since(b, before, line.block) if x is not line], active)  # of the operator, outside the loop
             _visit(b, _round_of(loop), active | {(param, 0) for param in loop.block.params})
         elif isinstance(prim, (ir.Loop, ir.While)):
-            _visit(b, _round_of(prim), active | {(prim.block.params[k], 0) for k in varied(prim, active)})
+            _visit(b, _round_of(prim), active | {(prim.block.params[k], 0) for k in varied(b, prim, active)})
 
 
-def _is_general(line: ir.Line) -> bool:
+def _is_general(b: Builder, line: ir.Line) -> bool:
     """A fold by an operator that has no rule of its own."""
     prim = line.prim
     if isinstance(prim, (ir.Fold, ir.ScanFold, ir.ScatterFold)):
         return True
     known = ("add",) if isinstance(prim, ir.Scan) else (None, "add")
-    return isinstance(prim, (ir.Scan, ir.Scatter)) and prim.monoid not in known and line.results[0].dtype.has_slope
+    return isinstance(prim, (ir.Scan, ir.Scatter)) and prim.monoid not in known and b.has_slope(line.results[0].dtype)
 
 
 def _round_of(prim: ir.Loop | ir.While) -> list[ir.Line]:

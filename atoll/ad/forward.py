@@ -17,7 +17,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.guards import guard_operand
 from atoll.ainf.replay import Replay
-from atoll.core.slopes import AHEAD, rule_of, takes_apart
+from atoll.core.slopes import AHEAD, BITWISE, VIEWS, rule_of, takes_apart
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
@@ -91,14 +91,18 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Op)
         dtype = line.results[0].dtype
-        if not dtype.has_slope:
+        if not self.b.has_slope(dtype):
             return
         y = help_.own_ref(line, 0)
         if takes_apart(prim.name, ir.operand_dtype(prim.args[0]).is_complex):
             tangents = [self.operand(a) for a in prim.args]
             self.scalar(line, 0, AHEAD[prim.name](LineParts(self.b, dtype), *prim.args, y, *tangents))
             return
-        rule = rule_of(prim.name, dtype.is_complex)
+        if prim.name in VIEWS and self.b.integers:
+            tangent = self.operand(prim.args[0])
+            self.scalar(line, 0, None if tangent is None else scalars.op(self.b, prim.name, (tangent,), dtype, NOWHERE))
+            return
+        rule = rule_of(prim.name, dtype.kind)
         if rule is None:
             refuse(line)
         c = LineAlgebra(self.b, dtype, line.span)
@@ -120,14 +124,14 @@ class Forward:
         source = ir.operand_dtype(prim.arg)
         if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
             fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
-        if dtype.has_slope and tangent is not None:
+        if self.b.has_slope(dtype) and tangent is not None:
             self.scalar(line, 0, scalars.cast(self.b, tangent, dtype, NOWHERE))
 
     def select(self, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Select)
         dtype = line.results[0].dtype
-        if not dtype.has_slope:
+        if not self.b.has_slope(dtype):
             return
         b = self.b
         with b.under(*prim.conds):
@@ -147,7 +151,7 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Reduce)
         dtype = line.results[0].dtype
-        if not dtype.has_slope:
+        if not self.b.has_slope(dtype) or prim.monoid in BITWISE:
             return
         b = self.b
         with b.binding(prim.binder):
@@ -168,7 +172,7 @@ class Forward:
     def scan(self, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Scan)
-        if not line.results[0].dtype.has_slope:
+        if not self.b.has_slope(line.results[0].dtype):
             return
         assert prim.monoid == "add", "see folds.py"
         b = self.b
@@ -198,7 +202,7 @@ class Forward:
         assert isinstance(prim, ir.Display)
         dtype = line.results[0].dtype
         tangents = [self.operand(i) for i in prim.items]
-        if not dtype.has_slope or all(t is None for t in tangents):
+        if not self.b.has_slope(dtype) or all(t is None for t in tangents):
             return
         made, at = self.b.emit(ir.Display(tuple(t or zero(dtype) for t in tangents)), line.results, hint="d")
         made.order = line.order
@@ -213,7 +217,7 @@ class Forward:
         prim = line.prim
         assert isinstance(prim, ir.Scatter)
         dtype = line.results[0].dtype
-        if not dtype.has_slope:
+        if not self.b.has_slope(dtype):
             return
         assert prim.monoid in (None, "add"), "see folds.py"
         b = self.b
@@ -249,7 +253,7 @@ class Forward:
         """The operator on pairs of values and tangents, which is associative where the operator is (ad/folds.py: where it may be regrouped)."""
         b, prim = self.b, line.prim
         assert isinstance(prim, (ir.Fold, ir.ScanFold))
-        floats = [k for k, r in enumerate(line.results) if r.dtype.has_slope]
+        floats = [k for k, r in enumerate(line.results) if b.has_slope(r.dtype)]
         along = [[self.abs_tangent(arrays[k]) for k in floats] for arrays in (prim.start, prim.elements)]
         zeros = [[ir.Abs(arrays[k].binders, zero(line.results[k].dtype)) for k in floats] for arrays in (prim.start, prim.elements)]
         if not floats:
@@ -296,7 +300,7 @@ class Forward:
         else:
             return
         for k, (info, tangent) in enumerate(zip(line.results, made, strict=True)):
-            if tangent is not None and info.dtype.has_slope:
+            if tangent is not None and self.b.has_slope(info.dtype):
                 self.give(line, k, abs_reader(ir.Abs((*line.dims, *tangent.binders), tangent.body), {}))
 
     def active(self, line: ir.Line) -> None:

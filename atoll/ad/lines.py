@@ -9,7 +9,7 @@ from atoll.ainf import ir, scalars
 from atoll.ainf.builder import Builder
 from atoll.ainf.replay import in_order
 from atoll.ainf.scan_prim import line_refs
-from atoll.core.slopes import CONSTANT
+from atoll.core.slopes import is_constant
 from atoll.errors import NOWHERE
 from atoll.sizes import Atom, Poly, poly
 from atoll.types.dtypes import I64
@@ -35,13 +35,13 @@ def is_active(line: ir.Line, active: Container[Any]) -> bool:
     return any((ref.line, ref.result) in active for ref in line_refs(line))
 
 
-def spread(lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
+def spread(b: Builder, lines: list[ir.Line], active: set[tuple[ir.Line, int]]) -> None:
     """Everything that depends on something active is active."""
     for line in lines:
-        if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
+        if isinstance(line.prim, ir.Op) and is_constant(line.prim.name, line.results[0].dtype.kind):
             continue
         if is_active(line, active):
-            active |= {(line, k) for k, r in enumerate(line.results) if r.dtype.has_slope}
+            active |= {(line, k) for k, r in enumerate(line.results) if b.has_slope(r.dtype)}
 
 
 def lines_since(b: Builder, start: int, block: ir.Block | None = None) -> list[ir.Line]:
@@ -75,7 +75,7 @@ def product_of_others(b: Builder, line: ir.Line) -> ir.Operand:
     assert isinstance(prim, ir.Reduce)
     dtype = line.results[0].dtype
     n = prim.binder.extent
-    one = ir.Const(1.0, dtype)
+    one = scalars.constant(dtype.numpy.type(1), dtype)
     sides = []
     for turned in (False, True):
         q = b.fresh_binder(prim.binder.name, n)

@@ -13,6 +13,7 @@ from atoll.ad import lines as help_
 from atoll.ad.indicator import zero
 from atoll.ad.loop_state import new_param, read, state_reader
 from atoll.ainf import ir
+from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Replay, in_order
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.sizes import Atom, Poly, poly
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from atoll.ad.forward import Forward
 
 
-def varied(prim: ir.Loop | ir.While, active: set[Any]) -> list[int]:
-    """Float states that depend on something active, from outside or from each other."""
+def varied(b: Builder, prim: ir.Loop | ir.While, active: set[Any]) -> list[int]:
+    """States of numbers that depend on something active, from outside or from each other."""
     block = prim.block
     found: set[int] = set()
     lines = list(in_order(block.lines))
@@ -33,7 +34,7 @@ def varied(prim: ir.Loop | ir.While, active: set[Any]) -> list[int]:
                 keys |= {(line, k) for k in range(len(line.results))}
         new = set(found)
         for k, (first, result) in enumerate(zip(prim.state, prim.results, strict=True)):
-            if not block.params[k].results[0].dtype.has_slope:
+            if not b.has_slope(block.params[k].results[0].dtype):
                 continue
             if any((r.line, r.result) in keys for a in (first, result) for r in ir.operand_refs(a.body)):
                 new.add(k)
@@ -50,7 +51,7 @@ def forward_loop(fwd: Forward, line: ir.Line) -> None:
     if deeper:
         _forward_copy(fwd, line)
         return
-    states = varied(prim, set(fwd.tangents))
+    states = varied(fwd.b, prim, set(fwd.tangents))
     before = len(line.results)
     _release(prim.block, frozenset(seeds))
     line.prim = _with_tangents(fwd, prim, states, seeds)
@@ -148,7 +149,7 @@ def _forward_copy(fwd: Forward, line: ir.Line) -> None:
     conds = tuple(replay.cond(c, env) for c in line.conds)
     with b.binding(*fresh), b.under(*conds):
         prim = replay.prim(line, env)
-        states = varied(prim, set(fwd.tangents))
+        states = varied(fwd.b, prim, set(fwd.tangents))
         moved = _with_tangents(fwd, prim, states, ())
         results = tuple(replay.result(r, env) for r in line.results)
         made, at = b.emit(moved, results + tuple(results[k] for k in states), line.span, line.hint)

@@ -56,7 +56,7 @@ def reverse_loop(rev: Reverse, line: ir.Line) -> None:
         prim = line.prim
         assert isinstance(prim, ir.Loop)
     states = len(prim.state)
-    varying = varied(prim, rev.active)
+    varying = varied(rev.b, prim, rev.active)
     adjoints = {k: reader for k in varying if (reader := rev.adjoint((line, k))) is not None}
     reached, lines = useful(prim, set(adjoints))
     active = [k for k in varying if k in reached]
@@ -351,8 +351,8 @@ def _gather(back: Backward, inner: ReverseMode, active: list[int], starts: dict[
             inner.gathered[(starts[k], 0)] = []
     for x in made:
         if isinstance(x.prim, ir.Loop) and x.block is back.block and not x.dims and not x.conds:
-            inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and info.dtype.has_slope}
-        elif isinstance(x.prim, ir.Scatter) and x.block is back.block and not x.dims and not x.conds and x.results[0].dtype.has_slope:
+            inner.gathered |= {(x, r): [] for r, info in enumerate(x.results) if info.axes and back.b.has_slope(info.dtype)}
+        elif isinstance(x.prim, ir.Scatter) and x.block is back.block and not x.dims and not x.conds and back.b.has_slope(x.results[0].dtype):
             inner.gathered.setdefault((x, 0), [])
     inner.gathered |= {key: [] for key in made_updates(back, stacked)}
 

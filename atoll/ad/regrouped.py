@@ -30,7 +30,7 @@ from atoll.ainf.builder import Builder
 from atoll.ainf.replay import Reader, Replay, in_order, make_param
 from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.core.prims import MONOIDS
-from atoll.core.slopes import CONSTANT
+from atoll.core.slopes import is_constant
 from atoll.errors import NOWHERE
 from atoll.sizes import Poly, poly
 from atoll.types.dtypes import DType
@@ -55,7 +55,7 @@ class Regrouped:
         self.starts: tuple[ir.Abs, ...] = (ir.Abs((), prim.start),) if isinstance(prim, ir.Scan) else prim.start
         self.elements: tuple[ir.Abs, ...] = (ir.Abs((), prim.arg),) if isinstance(prim, ir.Scan) else prim.elements
         self.dtypes = [r.dtype for r in line.results]
-        self.floats = [k for k, d in enumerate(self.dtypes) if d.has_slope]
+        self.floats = [k for k, d in enumerate(self.dtypes) if b.has_slope(d)]
         self.kept: ir.Line | None = None  # the states before the elements of a reduction, where they are a line of their own
         shared, b.share = b.share, False
         self.value, _ = b.emit(prim, line.results, line.span, line.hint)
@@ -186,7 +186,7 @@ class Regrouped:
         found: dict[tuple[int, int], ir.Operand] = {}
         for q in self.floats:
             forward = Forward(self.b)
-            one = ir.Const(1.0, self.dtypes[q])
+            one = scalars.constant(self.dtypes[q].numpy.type(1), self.dtypes[q])
             forward.give(self.before[q], 0, lambda index, one=one: one)  # type: ignore[misc]
             with self.b.binding(self.i):
                 forward.run(self.lines)
@@ -254,7 +254,7 @@ class Regrouped:
                 a = {key: v for key, v in zip(keys, values[half + count :], strict=True) if key in back}
                 results: list[ir.Operand] = [_total(b, s[p], [(a[p, t], r[t]) for t in self.floats if (p, t) in a], self.dtypes[p]) for p in self.floats]
                 results += [_total(b, None, [(a[x, t], m[t, y]) for t in self.floats if (x, t) in a and (t, y) in m], self.dtypes[x]) for x, y in keys]
-        starts = [zero(self.dtypes[k]) for k in self.floats] + [ir.Const(1.0 if x == y else 0.0, self.dtypes[x]) for x, y in keys]
+        starts = [zero(self.dtypes[k]) for k in self.floats] + [scalars.constant(self.dtypes[x].numpy.type(x == y), self.dtypes[x]) for x, y in keys]
         elements = [*given, *(back.get(key, zero(self.dtypes[key[0]])) for key in keys)]
         scan = ir.ScanFold(q, tuple(self._over(axes, x) for x in starts), tuple(self._over(axes, x) for x in elements), block, tuple(self._over(here, x) for x in results), True)
         return b.emit(scan, tuple(ir.Result(t, (self.extent, *extents)) for t in types), hint="r")
@@ -345,7 +345,7 @@ def can_regroup(b: Builder, line: ir.Line) -> bool:
         return True
     if any(blocks(x.prim) or x.conds or isinstance(x.prim, (ir.Scan, ir.Compress, ir.Scatter, ir.Argsort)) for x in prim.block.lines):
         return False
-    if any(x.extent.leaves() & {prim.binder} for a in prim.elements for x in a.binders) or not any(r.dtype.has_slope for r in line.results):
+    if any(x.extent.leaves() & {prim.binder} for a in prim.elements for x in a.binders) or not any(b.has_slope(r.dtype) for r in line.results):
         return False
     return is_associative(prim)
 
@@ -383,11 +383,11 @@ def stays_by_itself(fold: Regrouped) -> bool:
         return x.index if x.line in left else tuple(p.subst(dict(zip(x.line.dims, x.index, strict=True))) for p in reads[x.line])
 
     for line in in_order([x for x in prim.block.lines if x not in prim.block.params]):
-        if not any(ref.line in left or ref.line in reads for ref in line_refs(line)) or not any(r.dtype.has_slope for r in line.results):
+        if not any(ref.line in left or ref.line in reads for ref in line_refs(line)) or not any(fold.b.has_slope(r.dtype) for r in line.results):
             continue
         if not isinstance(line.prim, (ir.Op, ir.Cast, ir.Select)):
             return False
-        if isinstance(line.prim, ir.Op) and line.prim.name in CONSTANT:
+        if isinstance(line.prim, ir.Op) and is_constant(line.prim.name, line.results[0].dtype.kind):
             continue
         values = line.prim.args if isinstance(line.prim, ir.Op) else (line.prim.arg,) if isinstance(line.prim, ir.Cast) else (line.prim.then, line.prim.orelse)
         found = {read_by(x) for x in values} - {None}

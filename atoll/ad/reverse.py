@@ -22,7 +22,7 @@ from atoll.ainf.accessible import ranges_exist_if
 from atoll.ainf.builder import Builder
 from atoll.ainf.identity import is_read, read_arg
 from atoll.ainf.replay import Reader
-from atoll.core.slopes import BACK, rule_of, takes_apart
+from atoll.core.slopes import BACK, BITWISE, VIEWS, rule_of, takes_apart
 from atoll.errors import NOWHERE, fail
 from atoll.sizes import Poly, poly
 
@@ -53,7 +53,7 @@ class Reverse:
 
     def spread(self, lines: list[ir.Line]) -> None:
         """Everything that depends on something active is active."""
-        help_.spread(lines, self.active)
+        help_.spread(self.b, lines, self.active)
 
     def target(self, key: Key) -> tuple[ir.Binder, ...]:
         """Indices the adjoint of a result is a function of."""
@@ -233,9 +233,11 @@ class Reverse:
         assert isinstance(prim, ir.Op)
         dtype = line.results[0].dtype
         apart = takes_apart(prim.name, ir.operand_dtype(prim.args[0]).is_complex)
-        rule = rule_of(prim.name, dtype.is_complex)
-        if not dtype.has_slope:
+        rule = rule_of(prim.name, dtype.kind)
+        if not self.b.has_slope(dtype):
             return
+        if prim.name in VIEWS and self.b.integers:
+            fail("E1408", line.span, what=f"the adjoint of {prim.name} in a compiled derivative of integers (the interpreter has it: .interpret(...))")
         if rule is None and not apart:
             refuse(line)
         b = self.b
@@ -265,7 +267,7 @@ class Reverse:
         source = ir.operand_dtype(prim.arg)
         if source.is_storage and isinstance(prim.arg, ir.Ref) and not isinstance(prim.arg.line.prim, (ir.Input, ir.Param)):
             fail("E1001", line.span, what=f"a value kept as {source.name} inside a function")
-        if not source.has_slope:
+        if not self.b.has_slope(source):
             return
         fresh, env = self.instance(line)
         adjoint = self.adjoint((line, 0))
@@ -302,7 +304,7 @@ class Reverse:
         prim = line.prim
         assert isinstance(prim, ir.Reduce)
         dtype = line.results[0].dtype
-        if not dtype.has_slope:
+        if not self.b.has_slope(dtype) or prim.monoid in BITWISE:
             return
         b = self.b
         fresh, env = self.instance(line)

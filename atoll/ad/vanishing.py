@@ -38,7 +38,7 @@ class Vanishing:
         """The adjoint, under the condition that it is not 0 where that matters."""
         product = name in ("mul", "fma")
         steep = name in STEEP or (product and any(self.steep(a) for a in args))
-        if not steep and not (product and any(_is_state(a) for a in args)):
+        if dtype.is_integer or (not steep and not (product and any(_is_state(a) for a in args))):
             return bar
         conds: tuple[ir.Cond, ...] = ()
         value = bar

@@ -18,7 +18,7 @@ from atoll.ainf.known import Given, Known
 from atoll.ainf.scan_prim import blocks, field_names, leaves, own_binders, parts, refs, subst
 from atoll.errors import NOWHERE, Span
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
-from atoll.types.dtypes import BOOL, I64
+from atoll.types.dtypes import BOOL, I64, DType
 
 _EXPENSIVE = (ir.Reduce, ir.ArgReduce, ir.Fold, ir.Scan, ir.ScanFold, ir.Argsort, ir.Compress, ir.Scatter, ir.ScatterFold, ir.Loop, ir.While)
 
@@ -43,8 +43,14 @@ class Builder(Known):
         self.share = True  # equal lines are one
         self.evaluate = True  # what is known is computed, and arrays that were just made are not read back
         self.reverse = False  # in the reverse sweep of a derivative
+        self.integers = False  # the derivative being taken is one of integers too (Futhark's)
+        self.spelled = False  # such a derivative is being taken: sums of i64 values are lines that it can follow, no polynomials
         self.near = NOWHERE  # what is being translated or derived: where lines come from that have no place of their own
         self.call: Span | None = None  # the innermost call whose function is being put in its place
+
+    def has_slope(self, dtype: DType) -> bool:
+        """Numbers that the derivative being taken is about."""
+        return dtype.has_slope or (self.integers and dtype.is_integer)
 
     # -- context
 

@@ -71,11 +71,12 @@ def op(b: Builder, name: str, args: tuple[ir.Operand, ...], dtype: DType, span: 
     simple: ir.Operand | None = _fold(b, name, args, dtype) if all(isinstance(a, ir.Const) for a in args) else None
     if simple is not None:
         return simple
-    if dtype is I64 and name in _RING:
+    spelled = b.spelled and any(isinstance(a, ir.Ref) for a in args)
+    if dtype is I64 and name in _RING and not spelled:
         counted = _ring(b, name, args)
         if counted is not None:
             return counted
-    if dtype is I64 and name in ("floordiv", "mod"):
+    if dtype is I64 and name in ("floordiv", "mod") and not spelled:
         counted = _divide(b, name, args)
         if counted is not None:
             return counted

@@ -15,9 +15,9 @@ import numpy as np
 
 from atoll.core import ir
 from atoll.core import values as v
-from atoll.core.meanings import DivisionByZero
+from atoll.core.meanings import DivisionByZero, wrap
 from atoll.core.prims import PRIMS
-from atoll.core.slopes import AHEAD, NOT_DIFFERENTIABLE, RULES, only_one, rule_of, takes_apart
+from atoll.core.slopes import AHEAD, NOT_DIFFERENTIABLE, ON_INTEGERS, VIEWS, only_one, rule_of, takes_apart
 from atoll.errors import Span, fail
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Type, dtype_of, flatten, shape_of
@@ -35,7 +35,7 @@ class _Numbers:
         self.dtype = dtype
 
     def const(self, value: float) -> Any:
-        return self.dtype.type(value)
+        return wrap(int(value), self.dtype) if self.dtype.kind in "iu" else self.dtype.type(value)
 
     def op(self, name: str, *args: Any) -> Any:
         return _apply(name, args, self.dtype)
@@ -59,24 +59,12 @@ class _Parts:
         return then() if v.primal(x) > 0 else self.nothing
 
 
-# Futhark differentiates integers in their own arithmetic: a quotient's slope is a quotient of integers.
-_ON_INTEGERS: dict[str, Any] = {
-    **{name: RULES[name] for name in ("add", "sub", "mul", "neg", "abs", "min", "max")},
-    "floordiv": lambda c, a, b, y: (c.op("floordiv", c.const(1), b), c.op("neg", c.op("floordiv", a, c.op("mul", b, b)))),
-    "mod": lambda c, a, b, y: (c.const(1), c.op("neg", c.op("floordiv", a, b))),
-    "pow": lambda c, a, b, y: (c.op("mul", b, c.op("pow", a, c.choose("gt", b, c.const(0), c.op("sub", b, c.const(1)), c.const(0)))), None),
-    **dict.fromkeys(("and", "or", "xor", "shl", "shr"), lambda c, a, b, y: (None, None)),
-    **dict.fromkeys(("not", "sign"), lambda c, a, y: (None,)),
-}
-
-
-# ... of truth values the sum is "or", the product "and"; a conversion's or a view's tangent is the tangent converted or viewed.
+# Of truth values the sum is "or", the product "and"; a conversion's tangent is the tangent converted.
 _ON_BOOLS: dict[str, Any] = {
     "and": lambda c, a, b, y: (b, a),
     "or": lambda c, a, b, y: (c.const(True), c.const(False)),
     "not": lambda c, a, y: (a,),
 }
-_VIEWS = ("to_bits", "from_bits")
 
 
 def of_integers(x: Any) -> bool:
@@ -99,11 +87,11 @@ def _apply(name: str, args: tuple[Any, ...], dtype: Any) -> Any:
     if takes_apart(name, np.asarray(v.primal(args[0])).dtype.kind == "c"):
         tangents = [a.tangent if isinstance(a, v.Dual) and a.tag == tag else None for a in args]
         return v.Dual(tag, y, AHEAD[name](_Parts(dtype), *primals, y, *tangents))
-    if name in _VIEWS and tag & 2:
+    if name in VIEWS and tag & 2:
         return v.Dual(tag, y, _apply(name, (args[0].tangent,), dtype))
     c = _Numbers(dtype)
     total: Any = None
-    rule = _ON_INTEGERS.get(name) if dtype.kind in "iu" else _ON_BOOLS.get(name) if dtype.kind == "b" else rule_of(name, dtype.kind == "c")
+    rule = _ON_BOOLS.get(name) if dtype.kind == "b" else rule_of(name, dtype.kind)
     if rule is None:
         raise _NoRule(name)
     times, plus = ("and", "or") if dtype.kind == "b" else ("mul", "add")
@@ -120,8 +108,8 @@ def apply(inter: Interpreter, e: ir.Prim, args: tuple[Any, ...]) -> Any:
     dtype = dtype_of(e.type)
     if e.op == "select":
         return args[1] if args[0] else args[2]
-    through = of_integers(max((a for a in args if isinstance(a, v.Dual)), key=lambda a: a.tag)) and (e.op in _VIEWS or (dtype is BOOL and e.op in _ON_BOOLS))
-    if not dtype.has_slope and not (dtype.is_integer and e.op in _ON_INTEGERS) and not through:
+    through = of_integers(max((a for a in args if isinstance(a, v.Dual)), key=lambda a: a.tag)) and (e.op in VIEWS or (dtype is BOOL and e.op in _ON_BOOLS))
+    if not dtype.has_slope and not (dtype.is_integer and e.op in ON_INTEGERS) and not through:
         try:
             return dtype.numpy.type(PRIMS[e.op].means(*map(v.primal, args)))
         except DivisionByZero:

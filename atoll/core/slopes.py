@@ -18,8 +18,20 @@ HOLOMORPHIC: dict[str, Rule] = {name: RULES[name] if p.holomorphic is True else 
 }
 AHEAD = {name: p.ahead for name, p in PRIMS.items() if p.ahead is not None}
 BACK = {name: p.back for name, p in PRIMS.items() if p.back is not None}
-CONSTANT = frozenset(name for name, rule in RULES.items() if rule is flat)
-"""Operations whose slope is 0 everywhere: nothing flows through them."""
+VIEWS = ("to_bits", "from_bits")
+"""In a derivative of integers the tangent of the bits of a number is the bits of its tangent."""
+BITWISE = frozenset(("and", "or", "xor"))
+"""Of these nothing flows through integers."""
+# Futhark differentiates integers in their own arithmetic: a quotient's slope is a quotient of integers.
+ON_INTEGERS: dict[str, Rule] = {
+    **{name: RULES[name] for name in ("add", "sub", "mul", "neg", "abs", "min", "max")},
+    "floordiv": lambda c, a, b, y: (c.op("floordiv", c.const(1), b), c.op("neg", c.op("floordiv", a, c.op("mul", b, b)))),
+    "mod": lambda c, a, b, y: (c.const(1), c.op("neg", c.op("floordiv", a, b))),
+    "pow": lambda c, a, b, y: (c.op("mul", b, c.op("pow", a, c.choose("gt", b, c.const(0), c.op("sub", b, c.const(1)), c.const(0)))), None),
+    **dict.fromkeys((*BITWISE, "shl", "shr"), lambda c, a, b, y: (None, None)),
+    **dict.fromkeys(("not", "sign"), lambda c, a, y: (None,)),
+    **{name: RULES[name] for name in ("read", "stop")},
+}
 NOT_DIFFERENTIABLE = {name: p.refused for name, p in PRIMS.items() if p.refused}
 
 
@@ -28,8 +40,14 @@ def takes_apart(name: str, is_complex: bool) -> bool:
     return name in AHEAD and (is_complex or name == "complex")
 
 
-def rule_of(name: str, is_complex: bool) -> Rule | None:
-    return (HOLOMORPHIC if is_complex else RULES).get(name)
+def rule_of(name: str, kind: str) -> Rule | None:
+    """The rule for numbers of this kind, as NumPy calls it."""
+    return (HOLOMORPHIC if kind == "c" else ON_INTEGERS if kind in "iu" else RULES).get(name, flat if kind in "iu" else None)
+
+
+def is_constant(name: str, kind: str) -> bool:
+    """Whether the slope of an operation is 0 everywhere: nothing flows through it."""
+    return name not in VIEWS and (ON_INTEGERS.get(name, flat) if kind in "iu" else RULES.get(name)) is flat
 
 
 def only_one(fn: ir.Function, span: Span) -> NoReturn:

@@ -16,10 +16,10 @@ def rounds (n: i64) = loop x = 1i64 for i < n do (x * 1103515245 + i) % 21474836
 -- input { 300000i64 } output { WANTED }
 entry main (n: i64) = rounds n
 """
-INTEGERS = """
+TRUTHS = """
 -- ==
--- input { 100000i64 } output { 1i64 }
-entry main (n: i64) = jvp (\\x -> loop y = x for _i < n do y + 0) 1i64 1
+-- input { 100000i64 } output { true }
+entry main (n: i64) = jvp (\\x -> loop y = x for _i < n do !y) true true
 """
 
 
@@ -40,6 +40,6 @@ def test_compiled_instead(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(testing, "SECONDS", 0.2)
     file = tmp_path / "integers.fut"
-    file.write_text(INTEGERS.replace("-- input", "-- compiled input"))
+    file.write_text(TRUTHS.replace("-- input", "-- compiled input"))
     [found] = testing.test_file(file)
     assert found.state == "failed" and "too slow for the interpreter" in found.text and "E1408" in found.text

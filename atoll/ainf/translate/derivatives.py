@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from atoll.ad.at_once import updates_at_once
 from atoll.ad.folds import folds_as_loops, folds_regrouped
@@ -18,8 +19,8 @@ from atoll.core import ir as core
 from atoll.core.slopes import only_one
 from atoll.errors import Span, fail
 from atoll.sizes import Poly, poly
-from atoll.types.dtypes import DType
-from atoll.types.types import Record, Tuple, Type, flatten, shape_of
+from atoll.types.dtypes import BOOL, DType
+from atoll.types.types import Record, Tuple, Type, dtype_of, flatten, shape_of
 
 
 class Leaf:
@@ -88,7 +89,7 @@ class Derivatives(Loops):
         """The same value, a constant for derivatives."""
 
         def leaf(element: Callable[[tuple[Poly, ...]], ir.Operand], dtype: DType) -> Callable[[tuple[Poly, ...]], Value]:
-            if not dtype.has_slope:
+            if not self.b.has_slope(dtype):
                 return lambda index: Scalar(element(index))
             return lambda index: Scalar(self.b.ref(ir.Op("stop", (element(index),)), ir.Result(dtype), span))
 
@@ -102,7 +103,7 @@ class Derivatives(Loops):
         for extents, element, dtype in self.leaves_of(value, t, env):
             leaf = Leaf(tuple(b.fresh_binder(index_name(k), e) for k, e in enumerate(extents)), dtype)
             leaves.append(leaf)
-            if not dtype.has_slope:
+            if not b.has_slope(dtype):
                 readers.append(_plain(element))
                 continue
             with b.binding(*leaf.binders):
@@ -128,9 +129,9 @@ class Derivatives(Loops):
         return self.from_arrays(fn.result, arrays)
 
     def applied(self, e: core.Jvp | core.Vjp, env: Env) -> tuple[list[list[Leaf]], list[ir.Abs], list[ir.Line]]:
-        if e.integers:
-            fail("E1408", e.span, what="a compiled derivative with respect to integers (the interpreter has it: .interpret(...))")
         """The function's result at active arguments, and the lines that computed it."""
+        if e.integers and any(dtype_of(shape_of(leaf)[1]) is BOOL for t in e.fn.types for _, leaf in flatten(t)):
+            fail("E1408", e.span, what="a compiled derivative with respect to truth values (the interpreter has it: .interpret(...))")
         values = [self.eval(arg, env) for arg in e.args]
         start = self.b._count
         inner = Env(env)
@@ -144,8 +145,23 @@ class Derivatives(Loops):
         arrays = [self.result_abs(result, path) for path, _ in flatten(e.fn.body.type)]
         return leaves, arrays, lines_since(self.b, start)
 
+    @contextmanager
+    def about(self, e: core.Jvp | core.Vjp) -> Iterator[None]:
+        """Which numbers have slopes in this derivative."""
+        b = self.b
+        before = b.integers, b.spelled
+        b.integers, b.spelled = e.integers, b.spelled or e.integers
+        try:
+            yield
+        finally:
+            b.integers, b.spelled = before
+
     def jvp(self, e: core.Jvp, env: Env) -> Value:
         tangents = [self.eval(x, env) for x in e.tangents]
+        with self.about(e):
+            return self._jvp(e, tangents, env)
+
+    def _jvp(self, e: core.Jvp, tangents: list[Value], env: Env) -> Value:
         start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
         lines = folds_as_loops(self.b, start, lines, _active(leaves))
@@ -165,6 +181,10 @@ class Derivatives(Loops):
         return VTuple((self.from_arrays(e.fn.body.type, arrays), made)) if e.value else made
 
     def vjp(self, e: core.Vjp, env: Env) -> Value:
+        with self.about(e):
+            return self._vjp(e, env)
+
+    def _vjp(self, e: core.Vjp, env: Env) -> Value:
         start = self.b._count
         leaves, arrays, lines = self.applied(e, env)
         lines = updates_at_once(self.b, start, lines)
