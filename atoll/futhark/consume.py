@@ -86,7 +86,7 @@ class Consumption(LoopConsumption):
         use = e.info
         b = use.binding
         if b.kind in ("def", "builtin", "alias", "abstract"):
-            general = bool(b.sizes or b.types)  # made anew wherever it is used
+            general = any(x.name for x in b.sizes)  # in sizes it declares: made anew wherever it is used
             if b.kind == "def" and not general and not has_function(b.type) and has_array(b.type):
                 self.names.setdefault((id(b),), b.name)
                 self.globals.add((id(b),))

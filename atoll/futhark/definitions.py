@@ -19,11 +19,11 @@ from atoll.futhark.ftypes import (
     Dim,
     DRef,
     DVar,
-    Fun,
     Prim,
     TVar,
     Type,
     free_vars,
+    has_function,
     map_dim,
     map_type,
     prune,
@@ -119,7 +119,7 @@ class Definitions(Expressions):
                 self.later.append(lambda: Causality(before).exp(body))
             self.later.append(lambda: consumption(name, t, params, result is not None, body))
             self.decide()
-        more_types, more_sizes = self.general(t, bool(params) or isinstance(prune(t), Fun))
+        more_types, more_sizes = self.general(t, bool(params) or has_function(t) or self.level == 0)
         if self.level == 0:
             self.nothing_open()
         binding = Binding(name, t, "def" if self.level == 0 else "function", (*cons, *more_types), (*sizes, *more_sizes), self.level, node)

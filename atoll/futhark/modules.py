@@ -454,7 +454,7 @@ class _Matching:
         if prune(actual.type) == I64:  # a size in later types
             inside.values[spec.name] = actual
         wanted, cons, sizes = self.value_type(spec, inside)
-        use = instantiate(actual, 1, spec.span if spec.span is not NOWHERE else self.span)
+        use = instantiate(actual, 2, spec.span if spec.span is not NOWHERE else self.span)
         late: list[Any] = []
         try:
             unify(use.type, wanted, late)
