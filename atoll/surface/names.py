@@ -79,19 +79,19 @@ def binds_target(target: object) -> Names:
 
 
 _OF_FIRST = frozenset("at copyto fill_diagonal put_along_axis putmask".split())  # np.add.at(x, i, v): of the first argument
-_OF_ITSELF = frozenset("sort fill partition".split())  # x.sort()
+_OF_ITSELF = {"sort": 0, "fill": 1, "partition": 1, "put": 2}  # x.sort(), with so many arguments; one more is the array, as in np.put(x, i, v)
 
 
 def in_place(stmt: object) -> s.Expr | None:
     """What a statement gives a new value that NumPy does in place, as its text says: x of np.add.at(x, i, v) and of x.sort(). What the words mean is not known here."""
     match stmt:
         case s.ExprStmt(s.Call(s.Attr(value, name), args, keywords)):
-            if name in _OF_ITSELF:
-                return value
-            given = len(args) + sum(key != "mode" for key, _ in keywords)
-            if name in _OF_FIRST or (name == "put" and given > 2 and not (len(args) > 2 and isinstance(args[2], s.Text))):
+            if name in _OF_FIRST:
                 return args[0] if args else None
-            return value if name == "put" else None
+            if name in _OF_ITSELF:
+                further = s.Text if name == "put" else (s.Num, s.Unary)  # a mode, an axis
+                given = sum(k < _OF_ITSELF[name] or not isinstance(x, further) for k, x in enumerate(args)) + sum(key in ("ind", "indices", "v", "values", "kth") for key, _ in keywords)
+                return value if given <= _OF_ITSELF[name] else args[0] if name == "put" and args else None
     return None
 
 

@@ -396,14 +396,14 @@ class Parser:
 
 
 def with_names_bound(node: ast.stmt) -> list[ast.stmt]:
-    """`if (y := f(x)) > 0:` with `y = f(x)` on a line of its own before it; a `while` has it there, so that y is bound, and at the head of each of its rounds."""
+    """`if (y := f(x)) > 0:` with `y = f(x)` on a line of its own before it; a `while` has it at the head of each of its rounds, and is left there."""
     if isinstance(node, ast.While):
         found = _bound_here(node.test)
         if not found or node.orelse:
             return [node]
         leave = ast.If(ast.UnaryOp(ast.Not(), _unbound(node.test)), [ast.Break()], [])
-        first, asked = [_line(n) for n in found], [*(_line(n) for n in found), leave]
-        return [*first, ast.copy_location(ast.While(_placed(ast.Constant(True), node.test), [_placed(part, node.test) for part in asked] + node.body, []), node)]
+        asked = [*(_line(n) for n in found), leave]
+        return [ast.copy_location(ast.While(_placed(ast.Constant(True), node.test), [_placed(part, node.test) for part in asked] + node.body, []), node)]
     field = "test" if isinstance(node, (ast.If, ast.Assert)) else "value" if isinstance(node, (ast.Return, ast.Assign, ast.AugAssign, ast.Expr)) else ""
     held: ast.expr | None = getattr(node, field, None)
     found = _bound_here(held) if held is not None else []

@@ -99,6 +99,12 @@ def test_the_text_alone_tells_what_changes() -> None:
         assert isinstance(body[0], s.If) and binds(body[0].then) == {changed}, text
 
 
+def test_a_function_of_the_same_name_is_none() -> None:
+    """np.sort(x) alone does nothing: it is refused as such, in a loop too."""
+    with pytest.raises(at.Error, match="E0115"):
+        at.fn(source=HEAD + "    for r in range(3):\n        np.sort(x)\n    return x\n")
+
+
 def test_masks_of_square_matrices() -> None:
     """Both axes have one size: the matrix that comes back is not a row of it."""
     text = HEAD.replace("b: bool_[n]", "b: bool_[n, n]") + "    a[b] *= 2.0\n    c = np.stack([a, a])\n    c[c > 0] += 1.0\n    return a, c\n"

@@ -1,6 +1,6 @@
 """Random functions as NumPy users paste them, against NumPy running the same text.
 
-    python -m tests.fuzz.numpy_text START STOP [--compiled] [--show]
+    python -m tests.fuzz.numpy_text START STOP [--compiled] [--gradients] [--show]
 
 Dotted names and methods mean what NumPy says, so NumPy itself is the oracle (tests/oracle.py makes the arrays values). Words stand inside each other, in loops and branches, over arrays of up to
 three axes and several types; masks, index arrays, new axes and slices are read and assigned to. Left out are the rules that docs/for_numpy_users.md names as different: f32 beside integers in
@@ -32,6 +32,7 @@ def f({parameters}):
 """
 SIZES = ((3, 4), (4, 3), (1, 2), (2, 1), (5, 5), (1, 1), (0, 3), (3, 0), (17, 9))
 FLOAT, INT, BOOL = "F", "I", "B"
+LARGE = ((70, 33), (33, 260))  # of compiled code: around the blocks of its loops
 AXES3 = ((0, 2, 1), (1, 0, 2), (2, 0, 1), (2, 1, 0))
 
 
@@ -400,6 +401,8 @@ class Writer:
         if kind == 2:
             name = f"w{self.fresh}"
             leaves = [f"{pad}    if {self.expr(BOOL, (), 1)}:", f"{pad}        {self.pick('break', 'continue')}"] if self.chance(0.3) else []
+            if self.chance(0.3):
+                return [f"{pad}{name} = 0", f"{pad}while ({name} := {name} + {self.pick('1', '2')}) < {self.pick('3', d)}:", *leaves, *self.block(depth - 1, level + 1, count)]
             return [f"{pad}{name} = 0", f"{pad}while {name} < {self.pick('2', '3', d)}:", f"{pad}    {name} += 1", *leaves, *self.block(depth - 1, level + 1, count)]
         matrices = [v for v in self.names if len(v.shape) > 1 and v.kind != BOOL]
         if kind == 1 and matrices:
@@ -416,8 +419,9 @@ class Writer:
         self.names = before
         return [f"{pad}for {name} in range({over}):", *body]
 
-    def program(self) -> str:
-        self.floats = self.pick("f64", "f64", "f64", "f32")
+    def program(self, one_number: bool = False) -> str:
+        """`one_number`: the result is a float that depends on every array of floats, for derivatives."""
+        self.floats = "f64" if one_number else self.pick("f64", "f64", "f64", "f32")
         self.ints = self.pick("i64", "i64", "i64", "i32")
         F, I = self.floats, self.ints
         self.names = [
@@ -426,6 +430,9 @@ class Writer:
         ]  # fmt: skip
         parameters = f"x: {F}[n], y: {F}[m], a: {F}[n, m], b: bool_[n], i: {I}[n], g: {I}[n, m], d: {F}[n, m, 3], p: i64[n], q: i64[m], s: {F}, t: {I}"
         body = self.block(2, 1, self.r.randrange(2, 7))
+        if one_number:
+            terms = [f"np.sum({v.name} * {self.pick('0.5', '1.5', '-0.75', 'np.cos(' + v.name + ')')})" for v in self.names if v.kind == FLOAT]
+            return HEAD.format(parameters=parameters) + "\n".join(body) + f"\n    return {' + '.join(terms)}\n"
         results = [v.name for v in self.names if v.name not in ("s", "t")]
         chosen = results[-4:] if len(results) > 9 else self.r.sample(results, 3)
         return HEAD.format(parameters=parameters) + "\n".join(body) + f"\n    return {', '.join(dict.fromkeys(chosen))}\n"
@@ -472,7 +479,7 @@ class Outcome:
 
     @property
     def failed(self) -> bool:
-        return self.kind not in ("right", "refused", "lenient")
+        return self.kind in ("wrong", "stopped")
 
 
 def check(seed: int, compiled: bool, text: str = "") -> Outcome:
@@ -490,7 +497,7 @@ def check(seed: int, compiled: bool, text: str = "") -> Outcome:
 def _beside(seed: int, f: Any, text: str, compiled: bool) -> Outcome:
     oracle = in_python(text, "f", n=0, m=0)
     raised = ""
-    for size in SIZES:
+    for size in (*SIZES, *LARGE) if compiled else SIZES:
         differ = 0
         for again in range(3):  # two sums in another order may fall on two sides of a test: not with other numbers too
             args = arguments(seed + 1000 * again, size, text)
@@ -518,11 +525,64 @@ def _beside(seed: int, f: Any, text: str, compiled: bool) -> Outcome:
     return Outcome("lenient" if "NumPy raises" in raised else "stopped" if raised else "right", f"{raised}\n{text}" if raised else "")
 
 
+WRT = {"x": 0, "y": 1, "a": 2, "d": 6, "s": 9}  # the arguments that are floats
+AT = ((3, 4), (2, 2), (1, 3))
+
+
+def check_gradient(seed: int, compiled: bool) -> Outcome:
+    """The gradient of a program along a direction, against differences of what NumPy computes; two steps tell whether the function is smooth there."""
+    text = Writer(random.Random(seed)).program(one_number=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            g = at.grad(at.fn(source=text), wrt=tuple(WRT))
+            g.type  # noqa: B018
+        except at.Error as error:
+            return Outcome("refused", str(error))
+        oracle = in_python(text, "f", n=0, m=0)
+        smooth = 0
+        for size in AT:
+            differ = []
+            for again in range(3):
+                args = arguments(seed + 1000 * again, size, text)
+                rng = np.random.default_rng(seed + again)
+                args = [x + 0.01 * rng.standard_normal(np.shape(x)) if k in WRT.values() else x for k, x in enumerate(args)]  # off the corners that quarters lie on
+                oracle.__globals__["n"], oracle.__globals__["m"] = size
+                way = {k: rng.standard_normal(np.shape(args[k])) for k in WRT.values()}
+                slopes = [_slope(oracle, args, way, h) for h in (1e-5, 2e-6)]
+                if None in slopes or not np.isclose(*slopes, rtol=1e-4, atol=1e-6):
+                    continue
+                try:
+                    found = (g if compiled else g.interpret)(*args)
+                except at.Error as error:
+                    return Outcome("stopped", f"seed {seed}, sizes {size}: {error}\n{text}")
+                if not all(np.isfinite(part).all() for part in found):
+                    continue  # sqrt at 0 in a term that does not count
+                slope = sum(float(np.sum(part * way[k])) for part, k in zip(found, WRT.values(), strict=True))
+                smooth += 1
+                if np.isclose(slope, slopes[1], rtol=1e-3, atol=1e-5):
+                    break
+                differ.append(f"seed {seed}, sizes {size}: {slope}, differences give {slopes}\n{text}")
+            if len(differ) > 1:
+                return Outcome("wrong", differ[0])
+    return Outcome("right" if smooth else "nowhere smooth")
+
+
+def _slope(oracle: Any, args: list[Any], way: dict[int, Any], h: float) -> float | None:
+    try:
+        with np.errstate(all="ignore"):
+            up, down = (oracle(*(x + sign * h * way[k] if k in way else x for k, x in enumerate(args))) for sign in (1, -1))
+    except Exception:  # noqa: BLE001  whatever NumPy raises
+        return None
+    found = float((up - down) / (2 * h))
+    return found if np.isfinite(found) else None
+
+
 def main() -> int:
     start, stop = int(sys.argv[1]), int(sys.argv[2])
     counted: Counter[str] = Counter()
     for seed in range(start, stop):
-        found = check(seed, "--compiled" in sys.argv)
+        found = (check_gradient if "--gradients" in sys.argv else check)(seed, "--compiled" in sys.argv)
         counted[found.kind if found.kind != "refused" else f"refused {found.detail[:5]}"] += 1
         if found.failed or ("--show" in sys.argv and found.kind != "right"):
             print(f"== {seed} {found.kind}\n{found.detail}\n", flush=True)

@@ -24,6 +24,8 @@ EXPRESSIONS = """a.sum(axis=())|a.mean(axis=(), keepdims=True)|np.max(a, axis=()
 STATEMENTS = [
     "if (s := x.sum()) > 3:\n    return s\nreturn -s",
     "i, t = 0, 0\nwhile (k := i * i) < 50:\n    i += 1\n    if k % 2 == 0:\n        continue\n    t += k\nreturn t, k, i",
+    "z, t = 0, 0\nwhile (z := z + 1) < 4:\n    t = 10 * t + z\nreturn t, z",
+    "t = 0\nfor q in range(3):\n    while (t := t + 1) % 4 != 0:\n        t += q\nreturn t",
     "w = (u := 3) + u\nreturn w, u",
     "if n > 100:\n    return 0\nelif (k := n * 2) > 5:\n    return k\nelse:\n    return -k",
     "first, *rest = [1, 2, 3]\nreturn first, rest",
