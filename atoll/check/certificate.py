@@ -34,7 +34,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 if TYPE_CHECKING:
     from atoll.schedule.api import Schedule
 
-FORMAT = "atoll certificate 2"
+FORMAT = "atoll certificate 3"
 
 
 @all_plain
@@ -209,7 +209,8 @@ class _Writer:
             case lp.Free(b):
                 return ["free", b.name]
             case lp.Section():
-                return ["section", self.lowered.sections[id(x)]]
+                digest, at = self.lowered.sections[id(x)]
+                return ["section", digest, e.many(at)]
         raise AssertionError(x)
 
     def loop(self, x: lp.For, low: Poly, high: Poly, pieces: bool) -> Any:

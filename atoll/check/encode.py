@@ -99,7 +99,7 @@ class Encoder:
             case tm.Nest():
                 names = [[self.name(x), x.dtype.name] for x in t.names]
                 shapes = [self.many(s) for s in t.shapes]
-                return ["nest", names, shapes, t.routine.digest, [self.name(x) for x in t.args], self.term(t.body), self.many(t.facts)]
+                return ["nest", names, shapes, t.routine.digest, [self.name(x) for x in t.args], self.term(t.body), self.many(t.facts), t.rows, self.many(t.at)]
             case tm.Cat():
                 return ["cat", t.axis, self.term(t.left), self.term(t.right)]
             case tm.Plus():

@@ -123,7 +123,7 @@ class Follower:
             case "index":
                 return self.same(env, o[1], n[1])
             case "nest":
-                return bool(o[:5] == n[:5] and o[6] == n[6])
+                return bool(o[:5] == n[:5] and o[6:8] == n[6:8] and len(o[8]) == len(n[8]) and all(self.same(env, a, b) for a, b in zip(o[8], n[8], strict=True)))
             case "zero" | "lit":
                 return o == n
             case "op":

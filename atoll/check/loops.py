@@ -81,8 +81,10 @@ class Reader:
                 return ("assign", unknown(v), self.expr(e))
             case ["alloc", b, d, extents, bool() as local, rows]:
                 return self.alloc(unknown(b), number_type(d), ps(extents), local, rows)
-            case ["free" | "section" as kind, what]:
-                return (kind, unknown(what))
+            case ["free", what]:
+                return ("free", unknown(what))
+            case ["section", what, at]:
+                return ("section", unknown(what), ps(at))
         raise Rejected("no such statement")
 
     def alloc(self, b: str, d: str, extents: tuple[Poly, ...], local: bool, rows: int | None) -> Stmt:
@@ -192,20 +194,24 @@ class Match:
         if t[0] == "let":
             return self.let(t, env, stmts, i, lambda inner, j: self.results(t[3], inner, outputs, stmts, j))
         if t[0] == "nest":
-            for (x, d), extents in zip(t[1], t[2], strict=True):
-                a = self.at(stmts, i, "alloc")
-                need(a[2:] == (d, extents, False, None), "memory of an opaque part")
-                self.places[x], self.types[x], self.shapes[x] = ("buffer", a[1]), d, extents
-                self.opaque.add(a[1])
-                i += 1
-            need(self.at(stmts, i, "section")[1] == t[3], "another opaque part")
-            i = self.results(t[5], env.down(t, 0), outputs, stmts, i + 1)
-            return self.frees(stmts, i, [self.places[x][1] for x, _ in t[1]])
+            return self.nest(t, env, stmts, i, lambda inner, j: self.results(t[5], inner, outputs, stmts, j))
         for item, (name, extents) in zip(t[1] if t[0] == "many" else (t,), outputs.items(), strict=True):
             if (name, self.main) in self.filled:
                 i = self.zeros(("zero", extents, dtype(item, env.types)), env, Place("buffer", name, here), _zero(dtype(item, env.types)), stmts, i)
             i = self.term(item, env, Place("buffer", name, here), stmts, i)
         return i
+
+    def nest(self, t: Term, env: Env, stmts: tuple[Stmt, ...], i: int, rest: Callable[[Env, int], int]) -> int:
+        """What an opaque part makes, or one round of it."""
+        for (x, d), extents in zip(t[1], t[2], strict=True):
+            a = self.at(stmts, i, "alloc")
+            need(a[2:] == (d, extents, False, None), "memory of an opaque part")
+            self.places[x], self.types[x], self.shapes[x] = ("buffer", a[1]), d, extents
+            self.opaque.add(a[1])
+            i += 1
+        need(self.at(stmts, i, "section")[1:] == (t[3], t[8]), "another opaque part")
+        i = rest(env.down(t, 0), i + 1)
+        return self.frees(stmts, i, [self.places[x][1] for x, _ in t[1]])
 
     def frees(self, stmts: tuple[Stmt, ...], i: int, names: list[str]) -> int:
         """Each of these is given back, once, where its name ends."""
@@ -240,6 +246,8 @@ class Match:
                 return self.term(t[2], env.down(t, 1), place.adding(t[3]), stmts, i)
             case "let":
                 return self.let(t, env, stmts, i, lambda inner, j: self.term(t[3], inner, place, stmts, j))
+            case "nest":
+                return self.nest(t, env, stmts, i, lambda inner, j: self.term(t[5], inner, place, stmts, j))
             case "cat":
                 self.cats += 1
                 arm, n, m = self.cats, shape(t[2], env.shapes)[t[1]], shape(t[3], env.shapes)[t[1]]

@@ -92,6 +92,8 @@ class Nests:
                     need(all(free(n) <= self.sizes for n in x[3]), "C6: the extent of", x[1])
                     self.count("C6")
                     self.polys(x[3], frames)
+                case "section":
+                    self.polys(x[2], frames)
                 case "free":
                     need(x[1] in self.allocated and x[1] in self.scope, "C8: nothing to free:", x[1])
                     self.scope = self.scope - {x[1]}

@@ -35,7 +35,7 @@ from atoll.check.terms import (
     with_kids,
 )
 
-FORMAT = "atoll certificate 2"
+FORMAT = "atoll certificate 3"
 LARGEST = 8_000_000  # bytes of a certificate, unpacked; the largest of ours has 300,000
 DEPTH = 5_000
 LICENCES = frozenset(("reassociate", "signed-zero", "finite", "contract"))
@@ -196,7 +196,7 @@ class Checker:
         counts = ", ".join(f"{k} {n}" for k, n in sorted(self.nests.counts.items())) + f", C4 {self.match.drops}"
         hypotheses = [f"{text_of(p)} >= 0" for p in self.facts]
         parts = [u for u in self.terms._done.values() if u[0] == "nest"]
-        promised = [f"{text_of(p)} >= 0" for u in parts for p in u[6]]
+        promised = list(dict.fromkeys([f"{text_of(p)} >= 0" for u in parts for p in u[6]] + [f"that rounds of {u[1][0][0].split('#')[0]} are independent" for u in parts if u[7] and u[1] and not u[8]]))
         lines = [
             f"{d['program']}: {len(d['steps'])} rules and {self.proofs.used} proofs hold; the loops are those of the last term.",
             f"  for all sizes with {', '.join(hypotheses)}" if hypotheses else "  for all sizes",

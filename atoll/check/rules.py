@@ -34,6 +34,7 @@ from atoll.check.terms import (
     Term,
     alike,
     below,
+    bound,
     element,
     fresh,
     guard,
@@ -360,6 +361,7 @@ class Rules(Follower):
                 return ("get", x, (sub(var(t[1]), t[2]), *u[2]))
             if u[0] == "look" and u[1] == x:
                 return ("look", x, (("index", sub(var(t[1]), t[2])), *map(use, u[2])))
+            need(u[0] != "nest" or x not in u[4], "an opaque part is made of it as a whole")
             return with_kids(u, tuple(use(k) for k in kids(u)))
 
         return ("let", x, ("gen", o, t[2], t[3], set_vars(e, {t[1]: var(o)})), with_kids(t, (use(b),)), None)
@@ -371,15 +373,38 @@ class Rules(Follower):
         return ("let", let[1], let[2], with_kids(t, tuple(let[3] if k == kid else u for k, u in enumerate(kids(t)))), None)
 
     def rule_let_dead(self, env: Env, t: Term, new: Term) -> Term:
-        need(t[0] == "let" and not uses(t[3], t[1]), "still read")
-        return t[3]  # type: ignore[no-any-return]
+        need(t[0] == "let" or (t[0] == "nest" and t[7] >= 1 and not t[6]), "more than values")
+        body = kids(t)[-1]
+        need(not any(uses(body, x) for x in bound(t)), "still read")
+        return body
+
+    def rule_nest_round(self, env: Env, t: Term, new: Term, x: str, index: Any, name: Any = None) -> Term:
+        at = index
+        need(x in env.parts and isinstance(at, tuple), "not of an opaque part")
+        _, made, _, digest, args, _, _, rows, before = env.parts[x]
+        need(1 <= len(at) <= rows - len(before), "rounds that are not independent")
+        for p, n in zip(at, env.shapes[x][: len(at)], strict=True):
+            self.ge(env, p)
+            self.ge(env, below(p, n))
+        names = {y: fresh() for y, _ in made}
+
+        def use(u: Term) -> Term:
+            if u[0] == "get" and u[1] in names and u[2][: len(at)] == at:
+                return ("get", names[u[1]], u[2][len(at) :])
+            u = with_kids(u, tuple(use(k) for k in kids(u)))
+            if u[0] == "look" and u[1] in names and u[2][: len(at)] == tuple(("index", p) for p in at):
+                return ("look", names[u[1]], u[2][len(at) :])
+            return u
+
+        shapes = tuple(env.shapes[y][len(at) :] for y, _ in made)
+        return ("nest", tuple((names[y], d) for y, d in made), shapes, digest, args, use(t), (), rows, (*before, *at))
 
     def rule_let_roll(self, env: Env, t: Term, new: Term, lead: Poly, rows: int) -> Term:
         need(t[0] == "let" and t[2][0] == "gen" and t[3][0] == "gen" and t[2][2] == ZERO and isinstance(rows, int) and rows >= 1)
         newest = add(var(t[3][1]), lead)
 
         def visit(u: Term, here: Env) -> None:
-            need(u[0] != "look" or u[1] != t[1], "rows that are looked up")
+            need((u[0] != "look" or u[1] != t[1]) and (u[0] != "nest" or t[1] not in u[4]), "rows that are looked up, or all of them")
             if u[0] == "get" and u[1] == t[1]:
                 self.ge(here, sub(newest, u[2][0]))
                 self.ge(here, add(sub(u[2][0], newest), const(rows - 1)))

@@ -6,7 +6,7 @@ Shapes, elements, substitution and comparison up to the names of binders are wri
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from atoll.check.sums import (
@@ -47,7 +47,7 @@ FIELDS = {
     "sum": "ipptM",
     "guard": "Pt",
     "let": "xttR",
-    "nest": "NSoUtP",
+    "nest": "NSoUtPaP",
     "cat": "att",
     "plus": "ttM",
     "view": "oaqt",
@@ -187,10 +187,10 @@ def alike(a: Term, b: Term, names: dict[str, str]) -> bool:
     here = change(with_kids(a, tuple(blank for _ in kids(a))), lambda p: subst(p, env), names)
     there = with_kids(b, tuple(blank for _ in kids(b)))
     if a[0] in ("guard", "nest"):  # the order of conditions says nothing
-        last = 1 if a[0] == "guard" else 6
-        if set(here[last]) != set(there[last]):
+        k = 1 if a[0] == "guard" else 6
+        if set(here[k]) != set(there[k]):
             return False
-        here, there = here[:last], there[:last]
+        here, there = (*here[:k], *here[k + 1 :]), (*there[:k], *there[k + 1 :])
     return here == there and all(alike(x, y, names) for x, y in zip(kids(a), kids(b), strict=True))
 
 
@@ -376,6 +376,7 @@ class Env:
     defs: dict[str, Term]
     closed: Facts  # of sizes only: what holds also where no loop around runs
     folding: str | None = None
+    parts: dict[str, Term] = field(default_factory=dict)  # what opaque parts made
 
     def know(self, *more: Poly) -> Env:
         return replace(self, facts=self.facts.add(*more))
@@ -396,7 +397,8 @@ class Env:
                 shapes, types = {**self.shapes, t[1]: shape(t[2], self.shapes)}, {**self.types, t[1]: dtype(t[2], self.types)}
                 return replace(self, shapes=shapes, types=types, defs={**self.defs, t[1]: t[2]})
             case "nest":
-                return replace(self.know(*t[6]), closed=self.closed.add(*t[6]), shapes={**self.shapes, **nest_shapes(t)}, types={**self.types, **dict(t[1])})
+                shapes, types, parts = {**self.shapes, **nest_shapes(t)}, {**self.types, **dict(t[1])}, {**self.parts, **{x: t for x, _ in t[1]}}
+                return replace(self.know(*t[6]), closed=self.closed.add(*t[6]), shapes=shapes, types=types, parts=parts)
             case "plus":
                 same = self.folding in (None, t[3])
                 return replace(self, folding=t[3]) if k == 1 else self if same else replace(self, folding=None)
@@ -540,9 +542,12 @@ def well_formed(t: Term, sizes: frozenset[str], arrays: frozenset[str], types: d
             need(x not in seen, x, "is bound twice")
             seen.add(x)
         here = sizes if u[0] in ("gen", "view", "zero", "nest", "let") else known
-        for p in polys(u):
+        for p in polys(u) if u[0] != "nest" else [p for s in (*u[2], u[6]) for p in s]:
             need(free(p) <= here, "not in scope:", free(p) - here)
-        need(u[0] not in ("nest", "many") or spine, u[0], "out of place")
+        need(u[0] not in ("nest", "many") or spine or (u[0] == "nest" and u[8]), u[0], "out of place")
+        if u[0] == "nest":
+            need(all(free(p) <= known for p in u[8]) and not (u[8] and u[6]), "a round that is not in scope")
+            need(len(u[8]) <= u[7] <= min((len(s) + len(u[8]) for s in u[2]), default=u[7]), "rounds of an opaque part")
         need(u[0] != "look" or not any(map(rank, u[2])), "an array as a number")
         need({v for code, x in fields(u) for v in ((x,) if code == "u" else x if code == "U" else ())} <= names, "an array out of scope")
         if u[0] == "view":

@@ -39,7 +39,7 @@ def _data(t: tm.Term, names: Mapping[Any, Any]) -> tuple[Any, ...]:
         case tm.Let():
             return (t.rolled and t.rolled[1],)
         case tm.Nest():
-            return (id(t.routine), tuple(names.get(x, x) for x in t.args))
+            return (id(t.routine), t.rows, tuple(names.get(x, x) for x in t.args))
         case tm.Cat():
             return (t.axis,)
         case tm.Reshape():

@@ -6,7 +6,7 @@ there is folded into a place (term.py, F), and `monoid` by which operator; a bou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from atoll.schedule import term as tm
 from atoll.sizes import Poly, poly
@@ -20,6 +20,7 @@ class Context:
     defs: dict[tm.Tensor, tm.Term]
     closed: Facts  # what is known of sizes, also where no round of the loops around runs and no guard holds: shapes rest on it
     folding: str | None = None  # the monoid, where the term is folded into a place
+    parts: dict[tm.Tensor, tm.Nest] = field(default_factory=dict)  # what an opaque part made
 
     def know(self, *more: Poly) -> Context:
         return replace(self, facts=self.facts.add(more))
@@ -41,7 +42,8 @@ class Context:
                 return replace(self, shapes=shapes, defs={**self.defs, t.name: t.bound})
             case tm.Nest():
                 shapes = {**self.shapes, **dict(zip(t.names, t.shapes, strict=True))}
-                return replace(self.know(*t.facts), shapes=shapes, closed=self.closed.add(t.facts))
+                parts = {**self.parts, **dict.fromkeys(t.names, t)}
+                return replace(self.know(*t.facts), shapes=shapes, closed=self.closed.add(t.facts), parts=parts)
             case tm.Plus():
                 if k == 1:
                     return replace(self, folding=t.monoid)

@@ -50,7 +50,7 @@ class Denotation:
             case tm.Let():
                 return self.value(t.body, {**arrays, t.name: self.value(t.bound, arrays, env)}, env)
             case tm.Nest():
-                return self.value(t.body, self.nest(t, arrays), env)
+                return self.value(t.body, self.nest(t, arrays, env), env)
             case tm.Cat():
                 return np.concatenate([self.value(t.left, arrays, env), self.value(t.right, arrays, env)], t.axis)
             case tm.Reshape():
@@ -100,7 +100,7 @@ class Denotation:
             case tm.Let():
                 return self.fold(t.body, {**arrays, t.name: self.value(t.bound, arrays, env)}, env, place, monoid)
             case tm.Nest():
-                return self.fold(t.body, self.nest(t, arrays), env, place, monoid)
+                return self.fold(t.body, self.nest(t, arrays, env), env, place, monoid)
             case tm.Choose():
                 return self.fold(t.then if self.holds(t.tests, arrays, env) else t.orelse, arrays, env, place, monoid)
             case tm.Zero() if monoid == "add":
@@ -239,8 +239,11 @@ class Denotation:
         back = list(range(row.gives, row.gives + t.axis)) + list(range(row.gives)) + list(range(row.gives + t.axis, out.ndim))
         return np.transpose(out, back)
 
-    def nest(self, t: tm.Nest, arrays: Arrays) -> Arrays:
+    def nest(self, t: tm.Nest, arrays: Arrays, env: dict[Atom, int]) -> Arrays:
         results = t.routine.evaluate([arrays[a] for a in t.args], self.sizes)
+        if t.at:
+            row = tuple(self.poly(p, env) for p in t.at)
+            results = [np.asarray(x)[row] for x in results]
         return {**arrays, **dict(zip(t.names, results, strict=True))}
 
 

@@ -23,7 +23,7 @@ def element(t: tm.Term, index: tuple[Poly, ...], shapes: tm.Shapes) -> tm.Term:
             return tm.Let(t.name, t.bound, element(t.body, index, {**shapes, t.name: tm.shape(t.bound, shapes)}), t.rolled)
         case tm.Nest():
             inner = {**shapes, **dict(zip(t.names, t.shapes, strict=True))}
-            return tm.Nest(t.names, t.shapes, t.routine, t.args, element(t.body, index, inner), t.facts)
+            return tm.with_kids(t, (element(t.body, index, inner),))
         case tm.Plus():
             return tm.Plus(element(t.left, index, shapes), element(t.right, index, shapes), t.monoid)
         case tm.Zero():

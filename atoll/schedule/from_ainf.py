@@ -233,7 +233,7 @@ class _Translation:
                     what = self.named.arrays.get(line) or "a part of it"
                     raise Inexpressible(f"the size of {what} is decided while the program runs")
         args = tuple(self.tensors.get(source) or self.values[(source, k)] for source, k in routine.given)
-        return tm.Nest(names, shapes, routine, args, body, self._checked(line))
+        return tm.Nest(names, shapes, routine, args, body, self._checked(line), routine.rows)
 
     def _checked(self, line: ir.Line) -> tuple[Poly, ...]:
         """What holds after a check on sizes."""

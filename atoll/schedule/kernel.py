@@ -345,8 +345,12 @@ def well_formed(t: tm.Term, sizes: frozenset[Atom], inputs: dict[tm.Tensor, tupl
                 go(t.body, known, arrays | {t.name}, spine)
                 return
             case tm.Nest():
-                if not spine or not set(t.args) <= arrays:
+                if not (spine or t.at) or not set(t.args) <= arrays or len(t.at) > t.rows:
                     raise Refused("an opaque part stands at the top and reads arrays in scope")
+                for p in (p for shape in t.shapes for p in shape):
+                    scope(p, sizes, "the extent")
+                for p in t.at:
+                    scope(p, known, "the index")
                 for x in t.names:
                     bind(x)
                 go(t.body, known, arrays | set(t.names), spine)

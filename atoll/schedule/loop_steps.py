@@ -86,6 +86,8 @@ def hoist(w: Work, inner: Sym, outer: Sym) -> None:
                 if inner in tm.bound_syms(body.bound):
                     raise Refused(f"{inner} computes {body.name}, which is read inside {outer}")
                 w.do(path, "let_lift")
+            case tm.Nest():
+                raise Refused(f"each round of {outer} makes {body.names[0]} for all of {inner}")
             case _:
                 raise Refused(f"{inner} is not inside {outer}")
     raise Refused(f"{inner} cannot be moved out of {outer}")

@@ -127,3 +127,7 @@ def _note(named: Named, name: str, value: Value) -> None:
         return
     table = named.arrays if binders else named.scalars
     table.setdefault(ref.line, name)
+    prim = ref.line.prim
+    while isinstance(prim, ir.Op) and prim.name == "read" and isinstance(read := prim.args[0], ir.Ref) and read.index == tuple(map(poly, ref.line.dims)) and read.result == 0:
+        ref, prim = read, read.line.prim
+        table.setdefault(ref.line, name)

@@ -98,6 +98,6 @@ def _short(names: tuple[str, ...], everything: Found) -> tuple[str, ...]:
 def path_of(t: tm.Term, binder: Sym | tm.Tensor) -> tm.Path | None:
     """Where a loop or value is now."""
     for path, u in tm.walk(t):
-        if (isinstance(u, (tm.Gen, tm.Sum)) and u.sym is binder) or (isinstance(u, tm.Let) and u.name is binder):
+        if (isinstance(u, (tm.Gen, tm.Sum)) and u.sym is binder) or (isinstance(u, tm.Let) and u.name is binder) or (isinstance(u, tm.Nest) and binder in u.names):
             return path
     return None

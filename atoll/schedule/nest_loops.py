@@ -19,28 +19,33 @@ def nest_loops(
     results: list[lp.Buffer],
     source: Source,
     params: dict[Atom, Poly],
+    at: tuple[Poly, ...],
 ) -> lp.Section:
-    """One section: the routine's line, and the cheap lines only it needs, from `given` into `results`."""
+    """One section: the routine's line, at fixed indices of its first dims, and the cheap lines only it needs, from `given` into `results`."""
     block = routine.program.block
     places: dict[tuple[ir.Line, int], Place] = {}
     for key, place in zip(routine.given, given, strict=True):
         axes = len(key[0].dims) + len(key[0].results[key[1]].axes)
         places[key] = VarPlace(lp.Use(place)) if isinstance(place, lp.Var) else BufferPlace(place, tuple(range(axes)))
-    for line, sym in source.params.items():
+    for given_line, sym in source.params.items():
         atom = params[sym].single()
         assert isinstance(atom, lp.VarAtom)
-        places[(line, 0)] = VarPlace(lp.Use(atom.var))
-        fl.size_atoms |= {ir.ref_atom(ir.Ref(line, 0, ())), atom}
+        places[(given_line, 0)] = VarPlace(lp.Use(atom.var))
+        fl.size_atoms |= {ir.ref_atom(ir.Ref(given_line, 0, ())), atom}
     arrays = []
     sinks: list[Sink] = []
-    for (line, k), buffer in zip(routine.results, results, strict=True):
+    line = routine.line
+    ambient: dict[Atom, Poly] = dict(zip(line.dims, at, strict=False))
+    if at:
+        line = ir.Line(line.id, line.dims[len(at) :], line.conds, line.prim, line.results, line.block, line.span, line.hint)
+    for k, buffer in enumerate(results):
         binders = tuple(ir.Binder(f"i{n}", extent) for n, extent in enumerate(line.extents(k)))
         arrays.append(ir.Abs(binders, ir.Ref(line, k, tuple(poly(b) for b in binders))))
         sinks.append(BufferSink(buffer))
-    saved, block.lines = block.lines, [*routine.inner, routine.line]
+    saved, block.lines = block.lines, [*routine.inner, line]
     try:
         scope = Scope()
-        BlockLowerer(fl, None, block, arrays, sinks, places, {}, True, set()).lower(scope)
+        BlockLowerer(fl, None, block, arrays, sinks, places, ambient, not at, set()).lower(scope)
     finally:
         block.lines = saved
     body = close_scopes(tidy(drop_unused(scope.stmts)))

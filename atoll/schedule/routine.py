@@ -5,6 +5,7 @@ a check), kept whole. Its meaning is the normal form's evaluator; its loops are 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from atoll.ainf import ir
 from atoll.ainf.evaluate import Evaluator, Frame
-from atoll.ainf.scan_prim import line_refs
+from atoll.ainf.scan_prim import blocks, line_refs
 from atoll.ainf.show import prim_text
 from atoll.sizes import Atom, Sym
 
@@ -36,6 +37,14 @@ class Routine:
         """What the routine is, for certificates."""
         text = "\n".join(f"{line.dims} {line.conds} {prim_text(line.prim)}" for line in (*self.inner, self.line))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    @property
+    def rows(self) -> int:
+        """How many of its first axes are independent of each other: none where it does more than give values (a check, a print), since then it is
+        run as a whole or not at all."""
+        lines = [*self.inner, self.line]
+        plain = not self.line.conds and all(isinstance(x.prim, _TOTAL) and not getattr(x.prim, "when", ()) and not _can_fail(x.prim) for x in _all(lines))
+        return len(self.line.dims) if plain and not set(self.line.dims) & {d for x in self.inner for d in x.dims} else 0
 
     @property
     def results(self) -> list[tuple[ir.Line, int]]:
@@ -64,6 +73,21 @@ class Routine:
                     out[at] = run.value(self.line, k, at, frame, env)
             found.append(out if out.ndim else out[()])
         return found
+
+
+_TOTAL = (ir.Op, ir.Cast, ir.Select, ir.Truth, ir.Extent, ir.Param, ir.Reduce, ir.ArgReduce, ir.Fold, ir.Scan, ir.ScanFold, ir.Argsort, ir.Scatter, ir.ScatterFold, ir.Loop)
+
+
+def _can_fail(prim: ir.Prim) -> bool:
+    return isinstance(prim, ir.Cast) and ir.operand_dtype(prim.arg).is_float
+
+
+def _all(lines: Sequence[ir.Line]) -> Iterator[ir.Line]:
+    """Also those of blocks inside."""
+    for line in lines:
+        yield line
+        for block in blocks(line.prim):
+            yield from _all(block.lines)
 
 
 def gather(program: ir.Program, line: ir.Line, kept: set[ir.Line], params: dict[ir.Line, Sym]) -> Routine:

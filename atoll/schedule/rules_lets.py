@@ -200,6 +200,8 @@ def let_lift(services: Services, context: Context, t: tm.Term, name: str | None 
             return tm.Get(let.name, (poly(t.sym) - t.low, *u.index))
         if isinstance(u, tm.Look) and u.name is let.name:
             return tm.Look(let.name, (tm.Index(poly(t.sym) - t.low), *(use(k) for k in u.index)))
+        if isinstance(u, tm.Nest) and let.name in u.args:
+            raise Refused(f"{u.names[0]} is made of {let.name} as a whole")
         return tm.map_kids(u, use)
 
     if isinstance(t, tm.Sum):
@@ -222,13 +224,42 @@ def let_out(services: Services, context: Context, t: tm.Term, kid: int) -> tm.Te
     return tm.Let(let.name, let.bound, tm.with_kids(t, tuple(inner)))
 
 
-@rule("let x := e in b = b", "x is not read in b")
+@rule("let x := e in b = b;  let x, ... := nest(a, ...) in b = b", "x is not read in b; a nest has rounds: it only gives values")
 def let_dead(services: Services, context: Context, t: tm.Term) -> tm.Term:
-    if not isinstance(t, tm.Let):
+    if not isinstance(t, tm.Let) and not (isinstance(t, tm.Nest) and t.rows and not t.facts):
         raise Refused("let_dead needs a let")
-    if tm.uses(t.body, t.name):
-        raise Refused(f"{t.name} is still read")
+    for x in (t.name,) if isinstance(t, tm.Let) else t.names:
+        if tm.uses(t.body, x):
+            raise Refused(f"{x} is still read")
     return t.body
+
+
+@rule("t = let x, ... := nest_i(a, ...) in t{x'[i, p] := x[p]}, where let x', ... := nest(a, ...) is in scope", "0 <= i < the rounds of the nest")
+def nest_round(services: Services, context: Context, t: tm.Term, x: tm.Tensor, index: tuple[Poly, ...], name: str | None = None) -> tm.Term:
+    """One round of an opaque part, by itself: what it makes at an index, and every element of it that t reads there."""
+    if x not in context.parts:
+        raise Refused(f"{x} is not what an opaque part makes")
+    whole = context.parts[x]
+    if not 1 <= len(index) <= whole.rows - len(whole.at):
+        raise Refused(f"{x} has {whole.rows - len(whole.at)} axes whose rounds are independent of each other, and {len(index)} are asked for")
+    for p, n in zip(index, context.shapes[x], strict=False):
+        services.need(context, p, f"the round {p} of {x} is there")
+        services.need(context, n - 1 - p, f"the round {p} of {x} is there")
+    shapes = tuple(context.shapes[y][len(index) :] for y in whole.names)
+    names = {y: tm.Tensor(name if name and len(whole.names) == 1 else y.name, y.dtype) for y in whole.names}
+
+    def use(u: tm.Term) -> tm.Term:
+        if isinstance(u, tm.Get) and u.name in names and u.index[: len(index)] == index:
+            return tm.Get(names[u.name], u.index[len(index) :])
+        u = tm.map_kids(u, use)
+        if isinstance(u, tm.Look) and u.name in names and all(isinstance(k, tm.Index) and k.poly == p for k, p in zip(u.index, index, strict=False)):
+            return tm.Look(names[u.name], u.index[len(index) :])
+        return u
+
+    body = use(t)
+    if body is t:
+        raise Refused(f"nothing of {x} is read at {', '.join(map(repr, index))}")
+    return tm.Nest(tuple(names.values()), shapes, whole.routine, whole.args, body, (), whole.rows, (*whole.at, *index))
 
 
 @rule(
@@ -247,6 +278,8 @@ def let_roll(services: Services, context: Context, t: tm.Term, lead: Poly, rows:
             services.need(inside, u.index[0] - j - lead + rows - 1, f"{u.name}{list(u.index)} is still kept")
         if isinstance(u, tm.Look) and u.name is t.name:
             raise Refused(f"{t.name} is read at numbers that are data: no rows of it are known to be enough")
+        if isinstance(u, tm.Nest) and t.name in u.args:
+            raise Refused(f"{u.names[0]} is made of {t.name} as a whole")
         for k, inner in enumerate(tm.kids(u)):
             visit(inside.down(u, k), inner)
 

@@ -44,7 +44,8 @@ def _lines(t: tm.Term, notes: Mapping[object, str], depth: int) -> list[str]:
         case tm.Nest():
             names = ", ".join(map(repr, t.names))
             args = ", ".join(map(repr, t.args))
-            return [f"{pad}{names + ' = ' if names else ''}nest({args})    # {t.routine.label}", *_lines(t.body, notes, depth)]
+            what = f"{t.routine.label}, round {', '.join(map(repr, t.at))}" if t.at else t.routine.label
+            return [f"{pad}{names + ' = ' if names else ''}nest({args})    # {what}", *_lines(t.body, notes, depth)]
         case tm.Cat():
             first = "" if t.axis == 0 else f" along axis {t.axis}"
             return [f"{pad}joined{first}:", *_lines(t.left, notes, depth + 1), f"{pad}and:", *_lines(t.right, notes, depth + 1)]

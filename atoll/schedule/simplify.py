@@ -46,7 +46,9 @@ class _Simplifier:
             case tm.Zero():
                 return t
         old, polys = t, tm.own_polys(t)
-        if polys and not isinstance(t, tm.Nest):
+        if isinstance(t, tm.Nest):
+            t = replace(t, at=tuple(self.poly(context, p) for p in t.at))
+        elif polys:
             here = replace(context, facts=context.closed) if isinstance(t, (tm.Gen, tm.Reshape)) else context  # shapes rest on these
             new = tuple(self.poly(here, p) for p in polys)
             if any(a is not b for a, b in zip(polys, new, strict=True)):

@@ -4,7 +4,7 @@
           |  sum lo <= i < hi. term             rows added up in order, by `add` or another known monoid     (Sum)
           |  [p >= 0, ...] term                  the term where all hold, pads elsewhere                      (Guard)
           |  let x := term in term               x is computed before the body and kept                      (Let)
-          |  let x, ... := nest(a, ...) in term   an opaque part: a scan, a sort, a loop, a check             (Nest)
+          |  let x, ... := nest(a, ...) in term   an opaque part, or one round of it: a scan, a sort, a check (Nest)
           |  a ++axis b | a (+) b                concatenation | added into the same place, a first           (Cat, Plus)
           |  op axis k term                      a reshape of axes axis, axis+1, ...: see reshapes.py          (Reshape)
           |  0                                   all pads, of a shape                                        (Zero)
@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Union
 
 from atoll.schedule.reshapes import RESHAPES, amount_or_zero
@@ -90,7 +90,10 @@ class Let:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Nest:
-    """names := routine(args), computed once, before the body. `facts` hold after it (a check that passed)."""
+    """names := routine(args), computed once, before the body. `facts` hold after it (a check that passed).
+
+    Its first `rows` axes are independent of each other: one round of them is a part of its own, at the indices `at`, which stands anywhere and
+    makes what the whole has there."""
 
     names: tuple[Tensor, ...]
     shapes: tuple[tuple[Poly, ...], ...]
@@ -98,6 +101,8 @@ class Nest:
     args: tuple[Tensor, ...]
     body: Term
     facts: tuple[Poly, ...] = ()
+    rows: int = 0
+    at: tuple[Poly, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +235,7 @@ def with_kids(t: Term, new: tuple[Term, ...]) -> Term:
         case Let():
             return Let(t.name, new[0], new[1], t.rolled)
         case Nest():
-            return Nest(t.names, t.shapes, t.routine, t.args, new[0], t.facts)
+            return replace(t, body=new[0])
         case Cat():
             return Cat(t.axis, new[0], new[1])
         case Plus():
@@ -268,7 +273,7 @@ def own_polys(t: Term) -> tuple[Poly, ...]:
         case Let() if t.rolled is not None:
             return (t.rolled[0],)
         case Nest():
-            return (*(p for shape in t.shapes for p in shape), *t.facts)
+            return (*(p for shape in t.shapes for p in shape), *t.facts, *t.at)
         case Reshape():
             return () if t.amount is None else (t.amount,)
         case Zero():
@@ -295,7 +300,8 @@ def with_polys(t: Term, new: tuple[Poly, ...]) -> Term:
         case Nest():
             rest = iter(new)
             shapes = tuple(tuple(next(rest) for _ in shape) for shape in t.shapes)
-            return Nest(t.names, shapes, t.routine, t.args, t.body, tuple(rest))
+            facts = tuple(next(rest) for _ in t.facts)
+            return replace(t, shapes=shapes, facts=facts, at=tuple(rest))
         case Reshape():
             return t if t.amount is None else Reshape(t.op, t.axis, new[0], t.body)
         case Zero():
@@ -386,7 +392,7 @@ def substitute(t: Term, env: Mapping[Atom, Poly], names: Mapping[Tensor, Tensor]
                 case Let() if u.name in names:
                     u = Let(names[u.name], u.bound, u.body, u.rolled)
                 case Nest():
-                    u = Nest(tuple(names.get(x, x) for x in u.names), u.shapes, u.routine, tuple(names.get(x, x) for x in u.args), u.body, u.facts)
+                    u = replace(u, names=tuple(names.get(x, x) for x in u.names), args=tuple(names.get(x, x) for x in u.args))
         match u:
             case Gen() if u.sym in syms:
                 u = Gen(syms[u.sym], u.low, u.high, u.body)

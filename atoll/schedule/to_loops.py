@@ -71,7 +71,7 @@ class Lowered:
     rolled: dict[lp.Buffer, Advance]  # the loops that advance, and how far ahead of them rows are computed
     params: dict[Sym, Poly] = field(default_factory=dict)  # integer arguments, as variables of the loops
     places: dict[tm.Tensor, Any] = field(default_factory=dict)  # where arrays live
-    sections: dict[int, str] = field(default_factory=dict)  # what an opaque section is, by id
+    sections: dict[int, tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)  # what an opaque section is, by id, and at which indices
     other: Any = None  # the term for other sizes, when there is one
     alive: list[lp.Stmt] = field(default_factory=list)  # keeps the identities above valid
     work: Any = None  # the schedule these loops are of
@@ -92,7 +92,7 @@ class Lowerer(Scalars):
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.filled: set[tuple[lp.Buffer, bool]] = set()
         self.rolled: dict[lp.Buffer, Advance] = {}
-        self.sections: dict[int, str] = {}
+        self.sections: dict[int, tuple[str, tuple[Poly, ...]]] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
         self.variant, self.main = 0, True
@@ -165,7 +165,7 @@ class Lowerer(Scalars):
             case tm.Let():
                 return self.let(t, context, lambda inner: (self.results(t.body, inner, buffers), nowhere))[0]
             case tm.Nest():
-                return self.nest(t, context, lambda inner: self.results(t.body, inner, buffers))
+                return self.nest(t, context, lambda inner: (self.results(t.body, inner, buffers), nowhere))[0]
             case tm.Many():
                 return [stmt for item, b in zip(t.items, buffers, strict=True) for stmt in self.result(item, context, b)]
         return self.result(t, context, buffers[0])
@@ -207,6 +207,8 @@ class Lowerer(Scalars):
                 return self.guard(t, context, place)
             case tm.Let():
                 return self.let(t, context, lambda inner: self.lower(t.body, inner, place))
+            case tm.Nest():
+                return self.nest(t, context, lambda inner: self.lower(t.body, inner, place))
             case tm.Cat():
                 return self.cat(t, context, place)
             case tm.Reshape():
@@ -365,7 +367,7 @@ class Lowerer(Scalars):
         body, cover = rest(inside)
         return made + body, cover
 
-    def nest(self, t: tm.Nest, context: Context, rest: Callable[[Context], list[lp.Stmt]]) -> list[lp.Stmt]:
+    def nest(self, t: tm.Nest, context: Context, rest: Callable[[Context], Lowering]) -> Lowering:
         made: list[lp.Stmt] = []
         buffers = []
         for x, extents in zip(t.names, t.shapes, strict=True):
@@ -373,11 +375,12 @@ class Lowerer(Scalars):
             self.places[x] = buffer
             made.append(lp.Alloc(buffer))
             buffers.append(buffer)
-        section = nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params)
-        self.sections[id(self.keep(section))] = t.routine.digest
+        at = tuple(self.poly(p) for p in t.at)
+        section = nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params, at)
+        self.sections[id(self.keep(section))] = t.routine.digest, at
         made.append(section)
-        body = rest(context.down(t, 0))
-        return [*made, *body, *(lp.Free(b) for b in buffers)]
+        body, cover = rest(context.down(t, 0))
+        return [*made, *body, *(lp.Free(b) for b in buffers)], cover
 
     # -- scalars
 

@@ -159,6 +159,8 @@ def stage(
     if at is None:
         return _stage_at(w, x, _scope_root(w, x), label, layout)
     sym = w.loop(at)
+    if x in w.context((*w.path(sym), 0)).parts and (made := _rounds(w, x, sym, label, elsewhere == "stage")) is not None:
+        return made
     new = _stage_at(w, x, (*w.path(sym), 0), label, layout)
     if x not in w.theorem.inputs and elsewhere == "stage":
         _stage_beside(w, x, sym, label, layout)
@@ -166,6 +168,38 @@ def stage(
         inline(w, x)
     _drop(w, x)
     return new
+
+
+def _rounds(w: Work, x: tm.Tensor, sym: Sym, label: str, all: bool) -> tm.Tensor | None:
+    """What an opaque part makes, made in each round of the loop that its own rounds are read in; then also `all` other rounds that are read. None
+    where rounds of the loop are not rounds of the part."""
+    root = (*w.path(sym), 0)
+    while isinstance(tm.at(w.term, root), tm.Guard):
+        root = (*root, 0)
+    at = _round(w, x, root)
+    if at is None or not any(sym in p.leaves() for p in at):
+        return None
+    w.do(root, "nest_round", x=x, index=at, name=label)
+    made = tm.at(w.term, root)
+    assert isinstance(made, tm.Nest)
+    while all and (uses := w.uses(x)):
+        loops = [n + 1 for n in range(len(uses[0])) if isinstance(tm.at(w.term, uses[0][:n]), (tm.Gen, tm.Guard)) and not isinstance(tm.at(w.term, uses[0][: n + 1]), tm.Guard)]
+        other = next((n for n in loops if _round(w, x, uses[0][:n]) is not None), None)
+        if other is None:
+            break  # it is read whole
+        w.do(uses[0][:other], "nest_round", x=x, index=_round(w, x, uses[0][:other]), name=label)
+    _drop(w, x)
+    return made.names[0]
+
+
+def _round(w: Work, x: tm.Tensor, root: tm.Path) -> tuple[Poly, ...] | None:
+    """The first indices at which x is read below a position, when they are the same everywhere there and as many as have rounds of their own."""
+    whole = w.context(root).parts[x]
+    free = whole.rows - len(whole.at)
+    inner = tm.bound_syms(tm.at(w.term, root))
+    found = [u.index for use in w.uses(x, root) if isinstance(u := tm.at(w.term, use), tm.Get)]
+    n = next((k for k in range(free) if any(index[k] != found[0][k] or index[k].leaves() & inner for index in found)), free) if found else 0
+    return found[0][:n] if n else None
 
 
 def _stage_result(w: Work, at: str | Sym | None, name: str) -> tm.Tensor:
@@ -253,8 +287,8 @@ def _drop(w: Work, x: tm.Tensor) -> None:
     if x in w.theorem.inputs:
         return
     for path, t in tm.walk(w.term):
-        if isinstance(t, tm.Let) and t.name is x:
-            if not tm.uses(t.body, x):
+        if (isinstance(t, tm.Let) and t.name is x) or (isinstance(t, tm.Nest) and x in t.names and t.rows):
+            if not any(tm.uses(t.body, y) for y in (t.names if isinstance(t, tm.Nest) else (x,))):
                 w.do(path, "let_dead")
             return
 

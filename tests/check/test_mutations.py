@@ -110,7 +110,7 @@ def test_other_c_is_not_accepted() -> None:
 
 
 def test_not_a_certificate() -> None:
-    for data in ({}, {"format": "atoll certificate 2"}, {"format": 3}):
+    for data in ({}, {"format": "atoll certificate 3"}, {"format": 3}):
         rejected(data)
 
 

@@ -17,7 +17,7 @@ import atoll as at
 from atoll import f32
 from atoll.check import verified
 from atoll.check.prove import Checker, prove
-from atoll.check.replayed import RULES, NotReplayed, Words, opaque, replay
+from atoll.check.replayed import RULES, SAME, NotReplayed, Words, opaque, replay
 from atoll.check.sums import Rejected
 from atoll.check.terms import Term, kids, with_kids
 from atoll.schedule import kernel
@@ -45,7 +45,7 @@ def test_every_rule_has_its_theorems() -> None:
     for rule, (names, replayed) in table.items():
         assert names and set(names) <= proved, (rule, set(names) - proved)
         assert replayed == "yes", rule
-        assert f'"{rule}"' in (ROOT / "proofs" / "main.ml").read_text(), rule
+        assert rule in SAME or f'"{rule}"' in (ROOT / "proofs" / "main.ml").read_text(), rule
 
 
 class Careless(Checker):

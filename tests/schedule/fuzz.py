@@ -33,7 +33,8 @@ class Wrong(AssertionError):
 
 
 def values(s: Any) -> list[str]:
-    return list(dict.fromkeys(t.name.name for _, t in tm.walk(s.program) if isinstance(t, tm.Let)))
+    found = [x.name for _, t in tm.walk(s.program) for x in ((t.name,) if isinstance(t, tm.Let) else t.names if isinstance(t, tm.Nest) else ())]
+    return list(dict.fromkeys(found))
 
 
 def random_step(s: Any, r: random.Random) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 import atoll as at
 
-HEAD = "import atoll as at\nfrom atoll import f32, maximum, minimum, prod, reduce\nn, m, k = at.sizes('n m k')\n\n"
+HEAD = "import atoll as at\nfrom atoll import f32, maximum, minimum, prod, reduce, add, scan, hist, sort\nn, m, k = at.sizes('n m k')\n\n"
 
 
 TOTALS = [
@@ -22,13 +22,24 @@ TOTALS = [
 ]
 
 
+ROUNDS = [
+    "[scan(add, 0.0, a[i]) for i in range(n)]",
+    "[scan(maximum, -9.0, [a[i, p] * 2.0 for p in range(k)]) for i in range(n)]",
+    "[scan(lambda s, z: 0.5 * s + z, 1.0, a[i]) for i in range(n)]",
+    "[sort(a[i]) for i in range(n)]",
+    "[hist(add, 0.0, k, [k - 1 - p for p in range(k)], a[i]) for i in range(n)]",
+    "[after(a[i]) for i in range(n)]",
+    "[after([2.0 * z for z in scan(minimum, 3.0, a[i])]) for i in range(n)]",
+]
+
+
 class Program:
     """A function, and arguments for it at given sizes."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.total = random.Random(f"operator {seed}").choice(TOTALS)
-        self.text = HEAD + (self._matrix() if self.rng.random() < 0.6 else self._vector())
+        self.text = HEAD + (self._rounds(random.Random(f"rounds {seed}")) if seed % 5 == 4 else self._matrix() if self.rng.random() < 0.6 else self._vector())
         self.function: Any = at.fn(source=self.text)
 
     def arguments(self, rng: random.Random) -> tuple[Any, ...]:
@@ -37,6 +48,18 @@ class Program:
         shapes = {"x": (sizes["n"] + 2, sizes["m"] + 2), "a": (sizes["n"], sizes["k"]), "b": (sizes["k"], sizes["m"]), "v": (sizes["n"] + 2,), "u": (sizes["k"],)}
         wanted = [name for name in shapes if f"{name}: f32" in self.text]
         return tuple(data.integers(-4, 5, shapes[name]).astype(np.float32) for name in wanted)
+
+    # -- opaque parts with independent rounds
+
+    def _rounds(self, r: random.Random) -> str:
+        made = r.choice(ROUNDS)
+        lines = ["def f(a: f32[n, k], b: f32[k, m]) -> f32[n, m]:"]
+        if "after(" in made:
+            lines += ["    def after(row):", "        x = row", "        for s in range(2):", "            x = [x[p] + (x[p - 1] if p >= 1 else 1.0) for p in range(k)]", "        return x"]
+        lines.append(f"    h = {made}")
+        read = r.choice(["h[i, p]", "h[i, p]", "(h[i, p] + (h[i - 1, p] if i >= 1 else 0.0))", "h[i, k - 1 - p]"])
+        lines.append(f"    return [[{self.total.format(f'{read} * b[p, j]', 'p')} for j in range(m)] for i in range(n)]")
+        return "\n".join(lines) + "\n"
 
     # -- one axis
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import numpy as np
 import pytest
 
 from atoll.check.encode import Encoder
@@ -74,7 +75,19 @@ def arguments(rule: str, t: tm.Term, context: Any, rng: random.Random) -> dict[s
                 return None
             x = rng.choice(list(context.defs))
             return {"x": x, "index": tuple(poly(0) for _ in context.shapes[x])}
+        case "nest_round":
+            reads = [u for _, u in tm.walk(t) if isinstance(u, tm.Get) and u.name in context.parts]
+            return {"x": reads[0].name, "index": reads[0].index[: rng.randrange(1, 3)]} if reads else None
     return {}
+
+
+class Cumulated:
+    """An opaque part: sums along the second axis."""
+
+    digest, label = "0123456789abcdef", "sums along rows"
+
+    def evaluate(self, args: list[Any], sizes: Any) -> list[Any]:
+        return [np.cumsum(args[0], axis=1, dtype=args[0].dtype)]
 
 
 def replayed(theorem: Theorem) -> None:
@@ -84,7 +97,7 @@ def replayed(theorem: Theorem) -> None:
         e.names[x] = x.name
     e.names.update({s: s.name for s in (*VIEW_J, *VIEW_P)})
     data: dict[str, Any] = {
-        "format": "atoll certificate 2",
+        "format": "atoll certificate 3",
         "sizes": ["n", "m"],
         "arrays": [[e.name(x), x.dtype.name, e.many(shape), x.name] for x, shape in theorem.inputs.items()],
         "facts": e.many(FACTS),
@@ -184,8 +197,15 @@ def special(rule: str, maker: Maker, rng: random.Random) -> tm.Term | None:
                 tm.Guard((poly(i) - 1,), let),
             ])
             return tm.Gen(i, poly(0), n, around)
+        case "nest_round":
+            x, shape = tm.Tensor("x", maker.dtype), maker.inputs[a]
+            reads = (tm.Get(x, (poly(i), poly(j))), tm.Get(x, (rng.choice([poly(i), poly(0), poly(i) - 1]), poly(0))))
+            body = tm.Gen(i, poly(0), shape[0], tm.Gen(j, poly(0), shape[1], tm.Op("sub", reads, maker.dtype)))
+            return tm.Nest((x,), (shape,), Cumulated(), (a,), body, (), 1)
         case "let_dead":
             x = tm.Tensor("x", maker.dtype)
+            if rng.random() < 0.3:
+                return tm.Nest((x,), (maker.inputs[a],), Cumulated(), (a,), maker.term((n,), 2), (), rng.randrange(2))
             return tm.Let(x, tm.Get(c, (poly(0),)), maker.term((n,), 2))
         case "fold":
             x = tm.Tensor("x", maker.dtype)
@@ -261,6 +281,7 @@ def test_rule_refuses(rule: str) -> None:
         "let_out": ((0,), {"kid": 0}),
         "let_roll": ((), {"lead": poly(0), "rows": 1}),
         "fold": ((0, 0), {"x": c, "index": (poly(i),)}),
+        "nest_round": ((0, 0), {"x": c, "index": (poly(i),)}),
     }
     path, args = bad.get(rule, ((0,) if rule not in ("loop_join", "swap") else (), {}))
     with pytest.raises(Refused):
