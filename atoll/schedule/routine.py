@@ -44,7 +44,7 @@ class Routine:
         run as a whole or not at all."""
         lines = [*self.inner, self.line]
         plain = not self.line.conds and all(isinstance(x.prim, _TOTAL) and not getattr(x.prim, "when", ()) and not _can_fail(x.prim) for x in _all(lines))
-        return len(self.line.dims) if plain and not set(self.line.dims) & {d for x in self.inner for d in x.dims} else 0
+        return len(self.line.dims) if plain else 0
 
     @property
     def results(self) -> list[tuple[ir.Line, int]]:
