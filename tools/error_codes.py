@@ -23,6 +23,7 @@ FAMILIES = {
     "E10": "Derivatives",
     "E11": "Functions and data",
     "E12": "Beyond one machine",
+    "E14": "Futhark",
 }
 
 
@@ -41,6 +42,7 @@ def section(code: Code) -> str:
 
 def listing() -> str:
     """Every code, by family."""
+    assert {code[:3] for code in CODES} <= FAMILIES.keys(), "a family of codes has no name"
     text = [START]
     for prefix, name in FAMILIES.items():
         codes = sorted(code for code in CODES if code.startswith(prefix))

@@ -11,6 +11,8 @@ import pytest
 
 import atoll
 from atoll.backends.c import ops
+from atoll.backends.c.c_names import _library
+from atoll.backends.c.prelude import HELPERS
 from atoll.core import slopes as rules
 from atoll.core.prims import PRIMS, Prim
 from atoll.types.dtypes import DTYPES
@@ -29,7 +31,10 @@ def test_c_for_every_dtype_it_takes(name: str) -> None:
         text = ops.call(name, ["a", "b", "c"][: prim.arity], dtype, prim.result(dtype), True)
         assert text, f"{name} of {dtype}"
         for helper in re.findall(r"\bat_\w+", text):
-            assert re.search(rf"\b{helper}\b", SUPPORT) or "_".join(helper.split("_")[:-1]) in SUPPORT, f"{helper}, for {name} of {dtype}, stands nowhere"
+            stem = helper.rpartition("_")[0]  # names of helpers end with their type, which their text is written for in a loop
+            assert helper in HELPERS or re.search(rf"\b{helper}\b", SUPPORT) or ("_" in stem and f"{stem}_" in SUPPORT), f"{helper}, for {name} of {dtype}, stands nowhere"
+        for function in set(re.findall(r"\b([a-z]\w+)\(", text)) - set(re.findall(r"\bat_\w+", text)):
+            assert any(function in names for names in _library()), f"{function}, for {name} of {dtype}, is no function of C's library"
 
 
 @pytest.mark.parametrize("name", sorted(n for n, p in PRIMS.items() if "f" in p.takes and p.gives not in ("bool", "u")))
