@@ -103,7 +103,7 @@ def _float(d: DType) -> dict[str, str]:
         test = f"((a {sign} b) || (a != a)) ? a : b"
         found[f"at_{name}_{n}"] = _function(t, f"at_{name}_{n}", f"{t} a, {t} b", f"return ({test});")
     found[f"at_sign_{n}"] = _function(
-        t, f"at_sign_{n}", f"{t} a", f"{t} s = a;", f"if (a > {z}) {{", f"    s = 1{z[1:]};", "}", f"if (a < {z}) {{", f"    s = -1{z[1:]};", "}", "return s;"
+        t, f"at_sign_{n}", f"{t} a", f"{t} s = a + {z};", f"if (a > {z}) {{", f"    s = 1{z[1:]};", "}", f"if (a < {z}) {{", f"    s = -1{z[1:]};", "}", "return s;"
     )
     return found
 

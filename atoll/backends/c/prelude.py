@@ -139,7 +139,7 @@ def _float_helpers() -> dict[str, str]:
                 f"/* where b is not NaN */\nstatic inline {t} at_{name}_number_{d.name}({t} a, {t} b) {{ return a {turned} b ? b : a; }}"
             )
         found[f"at_sign_{d.name}"] = (
-            f"static inline {t} at_sign_{d.name}({t} a) {{ return a > 0 ? ({t})1 : a < 0 ? ({t})-1 : a; }}"
+            f"static inline {t} at_sign_{d.name}({t} a) {{ return a > 0 ? ({t})1 : a < 0 ? ({t})-1 : a + 0; }}"
         )
         found[f"at_mod_{d.name}"] = (
             f"static inline {t} at_mod_{d.name}({t} a, {t} b) {{\n    {t} r = fmod{f}(a, b);\n"
