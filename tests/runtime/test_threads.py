@@ -101,6 +101,22 @@ def test_other_python_threads_run_meanwhile():
     assert ticks > elapsed / 0.001 * 0.05, (ticks, elapsed)
 
 
+def test_beside_a_busy_process():
+    """Who holds a piece and lost its core gets the caller's: the same bits, and the caller may run where it could before."""
+    cores = os.sched_getaffinity(0)
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    x = rng.random(20_000)
+    expected = (stretch(x), total(x))
+    try:
+        os.sched_setaffinity(busy.pid, {max(cores)})
+        for _ in range(400):
+            assert np.array_equal(stretch(x), expected[0]) and total(x) == expected[1]
+    finally:
+        busy.kill()
+        busy.wait()
+    assert os.sched_getaffinity(0) == cores
+
+
 # -- processes
 
 

@@ -2,9 +2,9 @@
  *
  * Every thread has a stretch of pieces of its own, the same one in every loop of as many pieces, so that what it wrote in one loop is
  * in its own cache in the next; who is done takes pieces from the ends of the others' stretches. A stretch is one atomic word: an
- * epoch, the end and the next piece. The calling thread takes part and waits only for workers that have entered, so a worker the
- * system has put to sleep is never waited for. Which thread runs a piece does not matter: pieces depend on sizes only. After fork
- * the child starts with no workers and makes its own when needed.
+ * epoch, the end and the next piece. The calling thread takes part and waits only for pieces that workers have claimed, so a worker
+ * the system has put to sleep is waited for only inside of a piece; then it gets the caller's core (lend_core). Which thread runs a
+ * piece does not matter: pieces depend on sizes only. After fork the child starts with no workers and makes its own when needed.
  */
 #define _GNU_SOURCE
 #include "abi.h"
@@ -53,17 +53,18 @@ typedef struct {
 
 static pthread_mutex_t pool_lock = PTHREAD_MUTEX_INITIALIZER;   /* one parallel loop at a time */
 static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t wake = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t wake = PTHREAD_COND_INITIALIZER, done = PTHREAD_COND_INITIALIZER;
 static pthread_mutex_t error_lock = PTHREAD_MUTEX_INITIALIZER;
 enum { NUMBER = 21 };              /* bits of a piece in a stretch: epoch, end, next */
 static struct { _Atomic uint64_t word; char pad[ALIGN - 8]; } stretches[MOST_THREADS];
 static _Atomic uint64_t current_epoch;
-static _Atomic int inside;         /* workers that have entered the current job */
+static _Atomic int64_t finished;   /* units of the current job that workers have run */
+static _Atomic int waiting;        /* the caller sleeps until they are */
 static _Atomic int sleeping;
 static _Atomic int failed;
 static _Atomic int stopping;       /* the user asked to stop the current job */
 static struct { _Atomic(task) task; _Atomic(void *) context; _Atomic(at_call *) call; _Atomic int64_t pieces, unit; _Atomic int threads; } current;
-static struct { pthread_t thread; _Atomic int core; } members[MOST_THREADS];   /* the workers, and where each last began to wait, -1 before */
+static struct { pthread_t thread; _Atomic int core, working; } members[MOST_THREADS];   /* the workers; where each last began to wait, -1 before; whether it looks for units or runs one */
 static int workers;                /* changed under pool_lock */
 static _Atomic int wanted = -1;    /* threads, if somebody said so or the environment was read */
 static _Thread_local int in_pool;
@@ -103,8 +104,8 @@ static void run_piece(const job *j, int64_t piece) {
     }
 }
 
-/* The current job is read while the next one may be written. What was read is whole if a unit can be claimed: then the owner waits for us,
- * and stretches of older jobs are used up. */
+/* The current job is read while the next one may be written. What is read by who has claimed a unit and not finished it is whole: the owner
+ * waits for it, and stretches of older jobs are used up. */
 static void publish(const job *j) {
     atomic_store_explicit(&current.task, j->task, memory_order_relaxed);
     atomic_store_explicit(&current.context, j->context, memory_order_relaxed);
@@ -121,6 +122,11 @@ static job current_job(void) {
 }
 
 static uint64_t stretch(uint64_t epoch, uint64_t next, uint64_t end) { return epoch << 2 * NUMBER | end << NUMBER | next; }
+
+static int64_t left(uint64_t word) {
+    const uint64_t mask = ((uint64_t)1 << NUMBER) - 1;
+    return (int64_t)(word >> NUMBER & mask) - (int64_t)(word & mask);
+}
 
 /* Claim a unit of the job of this epoch: the next one of one's own stretch, or the last one of another's; or -1. */
 static int64_t claim(uint64_t epoch, int self, int threads) {
@@ -143,6 +149,15 @@ static void run_unit(const job *j, int64_t unit) {
     for (int64_t piece = unit * j->unit; piece < end; piece++) run_piece(j, piece);
 }
 
+static void finish(void) {
+    atomic_fetch_add(&finished, 1);
+    if (!atomic_load(&waiting)) return;
+    pthread_mutex_lock(&sleep_lock);
+    pthread_cond_signal(&done);
+    pthread_mutex_unlock(&sleep_lock);
+    sched_yield();   /* it waits for this core */
+}
+
 static void *worker(void *given) {
     int self = (int)(intptr_t)given;
     in_pool = 1;
@@ -160,15 +175,15 @@ static void *worker(void *given) {
                 pthread_mutex_unlock(&sleep_lock);
             }
         }
-        atomic_fetch_add(&inside, 1);
-        uint64_t epoch = atomic_load(&current_epoch);
-        last = epoch;
-        job j = current_job();
-        if (self < j.threads && j.threads <= MOST_THREADS) {
-            int64_t unit;
-            while ((unit = claim(epoch, self, j.threads)) >= 0) run_unit(&j, unit);
+        last = atomic_load(&current_epoch);
+        int threads = atomic_load_explicit(&current.threads, memory_order_relaxed);
+        if (self >= threads || threads > MOST_THREADS) continue;
+        atomic_store_explicit(&members[self - 1].working, 1, memory_order_relaxed);
+        for (int64_t unit; (unit = claim(last, self, threads)) >= 0; finish()) {
+            job j = current_job();
+            run_unit(&j, unit);
         }
-        atomic_fetch_sub(&inside, 1);
+        atomic_store_explicit(&members[self - 1].working, 0, memory_order_relaxed);
     }
     return NULL;
 }
@@ -178,9 +193,11 @@ static void after_fork(void) {
     pthread_mutex_init(&sleep_lock, NULL);
     pthread_mutex_init(&error_lock, NULL);
     pthread_cond_init(&wake, NULL);
+    pthread_cond_init(&done, NULL);
     atomic_store(&current_epoch, 0);
     for (int k = 0; k < MOST_THREADS; k++) atomic_store(&stretches[k].word, 0);
-    atomic_store(&inside, 0);
+    atomic_store(&finished, 0);
+    atomic_store(&waiting, 0);
     atomic_store(&sleeping, 0);
     atomic_store(&failed, 0);
     atomic_store(&stopping, 0);
@@ -224,6 +241,13 @@ int atoll_poll(at_call *at) {
     return at->poll(at);
 }
 
+/* The cores of this process without `core`; 0 where no other is left. */
+static int all_but(int core, cpu_set_t *others) {
+    if (core < 0 || sched_getaffinity(0, sizeof *others, others) != 0) return 0;
+    CPU_CLR(core, others);
+    return CPU_COUNT(others) > 0;
+}
+
 /* Workers go to other cores than the caller's. Some systems wake a thread on the core of whoever wakes it, or move the caller to where
  * a worker waits; it then gets its turn milliseconds later, and a loop of a millisecond is done by one thread. */
 static void keep_away(void) {
@@ -233,12 +257,70 @@ static void keep_away(void) {
     for (int k = 0; k < workers; k++) {
         int core = atomic_load_explicit(&members[k].core, memory_order_relaxed);
         if (!asleep && core != here && core >= 0) continue;
-        if (CPU_COUNT(&others) == 0) {
-            if (here < 0 || sched_getaffinity(0, sizeof others, &others) != 0) return;
-            CPU_CLR(here, &others);
-            if (CPU_COUNT(&others) == 0) return;
-        }
+        if (CPU_COUNT(&others) == 0 && !all_but(here, &others)) return;
         pthread_setaffinity_np(members[k].thread, sizeof others, &others);
+    }
+}
+
+/* Workers that hold a piece and did not run since the last look get this core, which has nothing to do but to wait for them: other processes
+ * have theirs, for milliseconds. `ran` is how long each had run then, and -1 of those that are here. Whether one is. */
+static int lend_core(double *ran) {
+    int lent = 0;
+    for (int k = 0; k < workers; k++) {
+        clockid_t clock;
+        struct timespec t;
+        if (!atomic_load_explicit(&members[k].working, memory_order_relaxed)) continue;
+        if (ran[k] >= 0) {
+            if (pthread_getcpuclockid(members[k].thread, &clock) != 0 || clock_gettime(clock, &t) != 0) continue;
+            double runs = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec, before = ran[k];
+            ran[k] = runs;
+            if (runs != before) continue;
+            cpu_set_t here;
+            CPU_ZERO(&here);
+            CPU_SET(sched_getcpu(), &here);
+            if (pthread_setaffinity_np(members[k].thread, sizeof here, &here) != 0) continue;
+            ran[k] = -1;
+        }
+        lent = 1;
+    }
+    return lent;
+}
+
+/* Until workers have finished so many units, or for a moment. */
+static void sleep_a_little(int64_t units) {
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    t.tv_nsec += 200000;
+    if (t.tv_nsec >= 1000000000) t.tv_nsec -= 1000000000, t.tv_sec++;
+    pthread_mutex_lock(&sleep_lock);
+    atomic_store(&waiting, 1);
+    if (atomic_load(&finished) < units) pthread_cond_timedwait(&done, &sleep_lock, &t);
+    atomic_store(&waiting, 0);
+    pthread_mutex_unlock(&sleep_lock);
+}
+
+/* Wait for what workers have claimed. */
+static void wait_for(at_call *at, int64_t units) {
+    enum { LOOK = 512, YIELD = 20000 };   /* rounds of waiting: some ten microseconds, half a millisecond */
+    double ran[MOST_THREADS];
+    int looked = 0, lent = 0;
+    for (int spins = 1; atomic_load(&finished) < units; spins++) {
+        if (lent) sleep_a_little(units);
+        else pause_a_little();
+        if (lent || spins % LOOK == 0) {
+            for (; looked < workers; looked++) ran[looked] = 0;
+            lent |= lend_core(ran);
+        }
+        if (lent || spins > YIELD) {
+            spins = 0;
+            sched_yield();
+            if (atoll_poll(at)) atomic_store(&stopping, 1);
+        }
+    }
+    cpu_set_t others;
+    if (!lent || !all_but(sched_getcpu(), &others)) return;
+    for (int k = 0; k < looked; k++) {
+        if (ran[k] < 0) pthread_setaffinity_np(members[k].thread, sizeof others, &others);
     }
 }
 
@@ -279,11 +361,13 @@ int atoll_parallel(at_call *at, task task, void *context, int64_t pieces, int al
         pthread_attr_destroy(&attributes);
         if (made != 0) break;
         atomic_store(&members[workers].core, -1);
+        atomic_store(&members[workers].working, 0);
         members[workers++].thread = thread;
     }
     int64_t unit = (pieces >> (NUMBER - 1)) + 1, units = (pieces + unit - 1) / unit;
     job j = {task, context, at, pieces, unit, threads};
     publish(&j);
+    atomic_store(&finished, 0);
     atomic_store(&failed, 0);
     atomic_store(&stopping, 0);
     at->piece = INT64_MAX;
@@ -300,22 +384,14 @@ int atoll_parallel(at_call *at, task task, void *context, int64_t pieces, int al
         pthread_cond_broadcast(&wake);
         pthread_mutex_unlock(&sleep_lock);
     }
-    int64_t mine;
-    while ((mine = claim(epoch, 0, threads)) >= 0) {
+    for (int64_t mine; (mine = claim(epoch, 0, threads)) >= 0; units--) {
         run_unit(&j, mine);
         if ((mine & often) == often && atoll_poll(at)) {
             atomic_store(&stopping, 1);
-            for (int k = 0; k < threads; k++) atomic_store(&stretches[k].word, stretch(epoch, 0, 0));
+            for (int k = 0; k < threads; k++) units -= left(atomic_exchange(&stretches[k].word, stretch(epoch, 0, 0)));
         }
     }
-    for (int spins = 0; atomic_load(&inside) > 0; spins++) {
-        pause_a_little();
-        if (spins > 20000) {
-            spins = 0;
-            sched_yield();
-            if (atoll_poll(at)) atomic_store(&stopping, 1);
-        }
-    }
+    wait_for(at, units);
     int stopped = atomic_load(&stopping);
     int status = stopped ? -2 : atomic_load(&failed) ? at->site : 0;
     pthread_mutex_unlock(&pool_lock);
