@@ -50,7 +50,7 @@ static void *open_result(at_call *at, int result, int ndim, const int64_t *dims)
     if (ndim > NPY_MAXDIMS) return NULL;   /* refused when the program was made */
     PyGILState_STATE state = PyGILState_Ensure();
     for (int k = 0; k < ndim; k++) shape[k] = dims[k] < 0 ? 0 : (npy_intp)dims[k];
-    PyObject *made = new_array(ndim, shape, h->p->out[result].type);
+    PyObject *made = new_array(ndim, shape, h->p->out[result].type, h->p->outputs > 1);
     if (!made) PyErr_Clear();
     Py_XSETREF(h->results[result], made);
     PyGILState_Release(state);
@@ -196,7 +196,7 @@ static int make_results(program *p, host *h, const space *s, PyObject *const *ar
         if (donor && donor[k] >= 0)   /* the result takes over the memory of an argument that was given away */
             h->results[k] = Py_NewRef(args[donor[k]]);
         else
-            h->results[k] = new_array(axes, wanted, p->out[k].type);
+            h->results[k] = new_array(axes, wanted, p->out[k].type, p->outputs > 1);
         if (!h->results[k]) return -1;
         s->out[k] = PyArray_DATA((PyArrayObject *)h->results[k]);
     }
