@@ -5,6 +5,7 @@ import pytest
 
 import atoll as at
 from atoll import f32, f64, i64
+from atoll.loops import profit
 from atoll.loops.execute import execute
 from atoll.lower.make import compiled_loops
 from bench.kernels.stencils import blur
@@ -52,7 +53,7 @@ def test_left_alone():
     assert SAID not in row_added.explain("schedule") + with_a_function.explain("schedule")
 
 
-@pytest.mark.parametrize("columns_", [0, 1, 5, 300])
+@pytest.mark.parametrize("columns_", [0, 1, 5, 300, 1030])  # rows of f32 are long from 1024 elements on
 @pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 8, 11, 130])
 def test_values(rows, columns_):
     u = rng.standard_normal((rows + 2, columns_ + 2))
@@ -66,8 +67,18 @@ def test_values(rows, columns_):
     np.testing.assert_allclose(for_all_threads(backwards, v), backwards.interpret(v), rtol=1e-6, atol=1e-6)
 
 
+def test_short_rows_go_one_after_the_other():
+    """How long they are is asked when the program runs, unless it is known."""
+    body = "[[u[i, j] + u[i + 1, j] + u[i + 2, j] for j in range(M)] for i in range(n)]"
+    head = "import atoll as at\nfrom atoll import f64\nn, m = at.sizes('n m')\n@at.fn\ndef f(u: f64[n + 2, M]) -> f64[n, M]:\n    return "
+    short, long, open_ = (at.fn(source=(head + body).replace("M", m)) for m in ("511", "512", "m"))
+    assert SAID not in short.explain("schedule") and "i_by_4" in long.show("rewritten") and "if m" not in long.show("rewritten")
+    assert "if m - 512 >= 0:" in open_.show("rewritten") and open_.show("rewritten").count("i_by_4 in") == 1
+
+
 @pytest.mark.parametrize(("rows", "columns_"), [(0, 4), (1, 1), (3, 7), (9, 2)])
-def test_every_access_is_in_range(rows, columns_):
+def test_every_access_is_in_range(rows, columns_, monkeypatch):
+    monkeypatch.setattr(profit, "OVERLAP_ROW", 16)
     k = rng.integers(-99, 99, (rows + 3, columns_))
     fn = compiled_loops(columns.core)
     for piece in (1, 4, 6, 1000):

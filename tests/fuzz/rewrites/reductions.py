@@ -339,11 +339,22 @@ def stencil(r: Chooser) -> Program:
     h = r.choice((1, 2, 3))
     reads = [f"a[i + {d}, j]" for d in range(h + 1)] + [f"a[i + {r.randrange(h + 1)}, j + {r.randrange(2)}]"]
     e = " + ".join(f"{x} * {number(r, t)}" for x in reads) + one_of(r, "", f" + b[i, j] * {number(r, t)}", " + x[i]")
+    long = {"profit.OVERLAP_ROW": r.choice((1, 16, 64))}
     params = f"a: {t}[n + 3, m + 1], b: {t}[n + 3, m + 1], x: {t}[n], k: i64"
     if r.random() < 0.5:
-        return Program(function(params, f"return [[{e} for j in range(m)] for i in range({one_of(r, 'n', 'n // 2', f'n + {3 - h}')})]" if "x[i]" not in e else f"return [[{e} for j in range(m)] for i in range(n)]"), sizes(r))
+        return Program(function(params, f"return [[{e} for j in range(m)] for i in range({one_of(r, 'n', 'n // 2', f'n + {3 - h}')})]" if "x[i]" not in e else f"return [[{e} for j in range(m)] for i in range(n)]"), sizes(r), patch=long)
     target = one_of(r, "b[i, j]", "b[i, j]", "a[i, j]", f"a[i + {h}, j]", "b[i + 1, j]")
-    return Program(function(params, f"for i in range({one_of(r, 'n', span(r, 'n'))}):\n    for j in range({one_of(r, 'm', span(r, 'm', 'i'))}):\n        {target} = {e}", "return a, b"), sizes(r))
+    return Program(function(params, f"for i in range({one_of(r, 'n', span(r, 'n'))}):\n    for j in range({one_of(r, 'm', span(r, 'm', 'i'))}):\n        {target} = {e}", "return a, b"), sizes(r), patch=long)
+
+
+def two_products(r: Chooser) -> Program:
+    t = one_of(r, "f64", "f64", "f32", "i64")
+    op = one_of(r, "+", "-", "+", "*")
+    first = one_of(r, "a[i, p] * w[p, j]", "w[p, j] * a[i, p]", "b[i, p] * w[j, p]", "a[i, p] * y2[p]")
+    second = one_of(r, "b[i, p] * w[j, p]", "b[i, p] * a[i, p]", "w[j, p] * b[i, p]", "b[(i + 1) % n, p] * w[p, j]", "a[i, p] * w[p, j] * k", "a[i, p]")
+    total = f"sum({first} {op} {second} for p in range({one_of(r, 'm', 'm', 'm // 2', 'min(i + 1, m)')}))"
+    e = one_of(r, total, f"({total} if j <= i else b[i, j])", f"b[i, j] + {number(r, t)} * {total}", f"({total} if k > 0 else {zero(t)})", f"{total} * {total}")
+    return Program(function(f"a: {t}[n, m], b: {t}[n, m], w: {t}[m, m], y2: {t}[m], k: i64", f"return [[{e} for j in range(m)] for i in range(n)]"), sizes(r, n=(*TINY, 12, 13, 48, 49, 65), m=(*TINY, 8, 16, 17, 33)))
 
 
 def product_and_more(r: Chooser) -> Program:

@@ -53,6 +53,7 @@ ROWS: dict[str, Row] = {
     "join_loops": Row("computed where it is read", reductions.made_and_read, rare=True),
     "tiles": Row("in tiles", reductions.crossing),
     "overlap": Row("share what they read", reductions.stencil),
+    "sums apart": Row("", reductions.two_products),
     "follow": Row("as they are finished", reductions.product_and_more),
     "stream": Row("stored past the caches", reductions.streamed),
     "turned": Row("a row of all columns at a time", recurrences.turned),
