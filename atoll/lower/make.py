@@ -16,8 +16,8 @@ def make_loops(fn: ir.Function, choices: Choices | None = None, in_memory: bool 
     """The loops of a core function. `in_memory`: elements that are sums may be added to in turn, which is good for caches and bad for threads."""
     from atoll.loops.portable import portable
     from atoll.lower.function import lower
-    from atoll.plan.masks import with_masks
     from atoll.plan.override import planned
+    from atoll.plan.sums_apart import with_products
 
     if os.environ.get("ATOLL_CHECK") == "1":  # the normal form is checked without its dead lines; here everything
         from atoll.ainf.check import check as check_ainf
@@ -29,7 +29,7 @@ def make_loops(fn: ir.Function, choices: Choices | None = None, in_memory: bool 
     plan = dict((choices or chosen(fn)).plan)
     program = planned(fn, plan)
     if not fn.portable:
-        return check(lower(program if plan or not program.reassociate else with_masks(program), in_memory))
+        return check(lower(program if plan or not program.reassociate else with_products(program), in_memory))
     in_blocks, sums = fn.portable == "in blocks", set[lp.Buffer]()
     loops = portable(check(lower(program, in_memory, sums)), in_blocks, sums)
     if loops is None:  # some sum in memory is not one that can be cut there

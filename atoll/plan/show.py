@@ -12,10 +12,10 @@ from atoll.errors import Span
 from atoll.origins import Marks, plain
 from atoll.plan.fuse import Fuser, Leaf, Node
 from atoll.plan.inplace import plan_block
-from atoll.plan.masks import with_masks
 from atoll.plan.override import planned
 from atoll.plan.stages import Inlining, Stage
 from atoll.plan.strips import in_strips
+from atoll.plan.sums_apart import with_products
 
 
 def show_plan_of(fn: core.Function, plan: Mapping[str, str], marks: Marks | None = None) -> str:
@@ -23,7 +23,7 @@ def show_plan_of(fn: core.Function, plan: Mapping[str, str], marks: Marks | None
     marked = marks if marks is not None else Marks()
     program = planned(fn, plan)
     if not plan and program.reassociate:
-        program = with_masks(program)
+        program = with_products(program)
     lines = [line for line in program.block.lines if not isinstance(line.prim, (ir.Input, ir.ConstArray))]
     inlining, stages, inplace = plan_block(lines, program.results, set())
     fuser = Fuser(stages, True, inplace)
