@@ -139,7 +139,7 @@ class Writer:
 
     def any_shape(self, rank: int | None = None) -> Shape:
         rank = self.pick(1, 1, 2, 2, 3) if rank is None else rank
-        return tuple(self.pick("n", "m") for _ in range(rank)) if rank < 3 else self.pick(("n", "m", "2"), ("n", "m", "3"))
+        return tuple(self.pick("n", "m") for _ in range(rank)) if rank < 3 else self.pick(("n", "m", "2"), ("n", "m", "3"), ("n", "m", "3"), ("n", "n", "m"), ("m", "n", "n"), ("n", "n", "n"))
 
     def number(self, kind: str, shape: Shape, depth: int) -> str:
         s = self.any_shape()
@@ -312,10 +312,29 @@ class Writer:
         b, c, d = shape
         v = lambda: self.bracketed(self.expr(kind, shape, depth))
         order = self.r.choice(AXES3)
-        source: list[str] = [""] * 3
+        back = [""] * 3
         for axis, place in enumerate(order):
-            source[place] = shape[axis]
-        options = [f"{v()}[:, ::-1]", f"{v()}[..., ::-1]", f"np.where({self.expr(BOOL, shape, depth)}, {v()}, {v()})", f"np.roll({v()}, 1, axis={self.pick(0, 1, 2)})"]
+            back[place] = shape[axis]
+        turned = self.bracketed(self.expr(kind, (back[0], back[1], back[2]), depth))
+        options = [
+            f"{v()}[:, ::-1]",
+            f"{v()}[..., ::-1]",
+            f"np.where({self.expr(BOOL, shape, depth)}, {v()}, {v()})",
+            f"np.roll({v()}, 1, axis={self.pick(0, 1, 2)})",
+            f"np.flip({v()}, axis={self.pick(0, 1, 2, (0, 2))})",
+            f"np.transpose({turned}, {order})",
+            f"np.swapaxes({self.bracketed(self.expr(kind, (c, b, d), depth))}, 0, 1)",
+            f"np.moveaxis({self.bracketed(self.expr(kind, (d, b, c), depth))}, 0, {self.pick('2', '-1')})",
+        ]
+        if kind != BOOL:
+            axis = self.pick(0, 1, 2, -1)
+            options += [
+                f"np.cumsum({v()}, axis={axis})",
+                f"np.sort({v()}, axis={axis})",
+                f"({v()} - {v()}.max(axis={axis}, keepdims=True))",
+                f"({self.bracketed(self.expr(kind, (b,), depth))}[:, None, None] * {self.bracketed(self.expr(kind, (c, d), depth))})",
+                f"np.einsum('ij,k->ijk', {self.expr(kind, (b, c), depth)}, {self.expr(kind, (d,), depth)})",
+            ]
         if {b, c} <= {"n", "m"} and d in ("2", "3"):
             inner = self.bracketed(self.expr(kind, (b, c), depth))
             options += [f"np.repeat({inner}[:, :, None], {d}, axis=2)", f"np.stack([{', '.join(self.expr(kind, (b, c), depth - 1) for _ in range(int(d)))}], axis=2)"]
@@ -371,6 +390,7 @@ class Writer:
             f"{v.name}[{self.pick('0', '-1')}] {op} {e(rest)}",
             f"{v.name}[::2] {op} {e(())}",
             f"{v.name}[...] = {e(v.shape)}",
+            f"{v.name}[{self.expr(BOOL, v.shape[:2], 1)}] {op} {e(())}",
         ]
         if p:
             options += [f"np.put({v.name}, {p}, {e((d,))})"] if len(v.shape) == 1 else [f"{v.name}[{p}, 0] {op} {e((d, *rest[1:]))}", f"{v.name}[:, 0][{p}] = {e((d, *rest[1:]))}"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import random
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from . import Hunted
 
@@ -97,9 +98,22 @@ def scopes(seeds: Iterable[int]) -> Iterator[Hunted]:
 def numpy_text(seeds: Iterable[int]) -> Iterator[Hunted]:
     """Functions as NumPy users paste them, against NumPy: every second one compiled, the others interpreted."""
     from tests.fuzz.numpy_text import check
+
+    return _told(seeds, lambda seed: check(seed, seed % 2 == 0))
+
+
+def numpy_gradients(seeds: Iterable[int]) -> Iterator[Hunted]:
+    """Their gradients, against differences of what NumPy computes."""
+    from tests.fuzz.numpy_text import check_gradient
+
+    return _told(seeds, lambda seed: check_gradient(seed, seed % 2 == 0))
+
+
+def _told(seeds: Iterable[int], check: Callable[[int], Any]) -> Iterator[Hunted]:
+    """`check` gives an outcome that knows whether it is a failure."""
     from tests.fuzz.seeds import Died, each_seed
 
-    for seed, found in zip(seeds := list(seeds), each_seed(seeds, lambda seed: check(seed, seed % 2 == 0), 60), strict=True):
+    for seed, found in zip(seeds := list(seeds), each_seed(seeds, check, 60), strict=True):
         yield Hunted(seed, "died", True, f"exit {found.exitcode}") if isinstance(found, Died) else Hunted(seed, found.kind, found.failed, found.detail if found.failed else "")
 
 
@@ -211,6 +225,7 @@ CLASSES: dict[str, Hunt] = {
     "control": control,
     "scopes": scopes,
     "numpy": numpy_text,
+    "numpy_gradients": numpy_gradients,
     "gradients": gradients,
     "nests": nests,
     "schedules": schedules,
