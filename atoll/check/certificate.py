@@ -209,8 +209,8 @@ class _Writer:
             case lp.Free(b):
                 return ["free", b.name]
             case lp.Section():
-                digest, at = self.lowered.sections[id(x)]
-                return ["section", digest, e.many(at)]
+                digest, at, args = self.lowered.sections[id(x)]
+                return ["section", digest, e.many(at), [a.name for a in args]]
         raise AssertionError(x)
 
     def loop(self, x: lp.For, low: Poly, high: Poly, pieces: bool) -> Any:

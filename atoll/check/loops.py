@@ -83,8 +83,8 @@ class Reader:
                 return self.alloc(unknown(b), number_type(d), ps(extents), local, rows)
             case ["free", what]:
                 return ("free", unknown(what))
-            case ["section", what, at]:
-                return ("section", unknown(what), ps(at))
+            case ["section", what, at, args]:
+                return ("section", unknown(what), ps(at), tuple(map(unknown, args)))
         raise Rejected("no such statement")
 
     def alloc(self, b: str, d: str, extents: tuple[Poly, ...], local: bool, rows: int | None) -> Stmt:
@@ -209,7 +209,7 @@ class Match:
             self.places[x], self.types[x], self.shapes[x] = ("buffer", a[1]), d, extents
             self.opaque.add(a[1])
             i += 1
-        need(self.at(stmts, i, "section")[1:] == (t[3], t[8]), "another opaque part")
+        need(self.at(stmts, i, "section")[1:] == (t[3], t[8], tuple(self.places[x][1] for x in t[4])), "another opaque part, or of something else")
         i = rest(env.down(t, 0), i + 1)
         return self.frees(stmts, i, [self.places[x][1] for x, _ in t[1]])
 

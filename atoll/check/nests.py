@@ -94,6 +94,7 @@ class Nests:
                     self.polys(x[3], frames)
                 case "section":
                     self.polys(x[2], frames)
+                    need(set(x[3]) <= self.scope, "C8: an opaque part reads what is not there")
                 case "free":
                     need(x[1] in self.allocated and x[1] in self.scope, "C8: nothing to free:", x[1])
                     self.scope = self.scope - {x[1]}

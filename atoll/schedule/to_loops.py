@@ -43,6 +43,7 @@ from atoll.types.dtypes import DType
 _STACK = 64 * 1024  # bytes of literal size that are put on the stack
 
 
+Section = tuple[str, tuple[Poly, ...], tuple[lp.Buffer | lp.Var, ...]]  # what it is, at which indices, and what it reads
 Advance = tuple[tuple[Sym, Poly], tuple[Sym, Poly]]  # the loop that reads a rolled value and the one before it
 
 
@@ -71,7 +72,7 @@ class Lowered:
     rolled: dict[lp.Buffer, Advance]  # the loops that advance, and how far ahead of them rows are computed
     params: dict[Sym, Poly] = field(default_factory=dict)  # integer arguments, as variables of the loops
     places: dict[tm.Tensor, Any] = field(default_factory=dict)  # where arrays live
-    sections: dict[int, tuple[str, tuple[Poly, ...]]] = field(default_factory=dict)  # what an opaque section is, by id, and at which indices
+    sections: dict[int, Section] = field(default_factory=dict)  # what an opaque section is, by id
     other: Any = None  # the term for other sizes, when there is one
     alive: list[lp.Stmt] = field(default_factory=list)  # keeps the identities above valid
     work: Any = None  # the schedule these loops are of
@@ -92,7 +93,7 @@ class Lowerer(Scalars):
         self.arms: dict[int, tuple[tuple[int, int], ...]] = {}
         self.filled: set[tuple[lp.Buffer, bool]] = set()
         self.rolled: dict[lp.Buffer, Advance] = {}
-        self.sections: dict[int, tuple[str, tuple[Poly, ...]]] = {}
+        self.sections: dict[int, Section] = {}
         self.alive: list[lp.Stmt] = []  # statements stay referenced: tables are keyed by their identity
         self.in_parallel = False
         self.variant, self.main = 0, True
@@ -377,7 +378,7 @@ class Lowerer(Scalars):
             buffers.append(buffer)
         at = tuple(self.poly(p) for p in t.at)
         section = nest_loops(self.fl, t.routine, [self.places[a] for a in t.args], buffers, self.source, self.params, at)
-        self.sections[id(self.keep(section))] = t.routine.digest, at
+        self.sections[id(self.keep(section))] = t.routine.digest, at, tuple(self.places[a] for a in t.args)
         made.append(section)
         body, cover = rest(context.down(t, 0))
         return [*made, *body, *(lp.Free(b) for b in buffers)], cover

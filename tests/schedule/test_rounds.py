@@ -220,7 +220,14 @@ def test_another_round_is_refused() -> None:
         for t in nests(data):
             t[7] = 0
 
-    for edit in (in_loops, in_both, more_than_axes, none_are):
+    def of_something_else(data: dict[str, Any]) -> None:
+        sections(data["loops"]["body"])[0][3] = ["result"]
+
+    def of_something_else_in_the_term(data: dict[str, Any]) -> None:
+        for t in nests(data):
+            t[4] = []
+
+    for edit in (of_something_else, of_something_else_in_the_term, in_loops, in_both, more_than_axes, none_are):
         forged(s, edit)
 
 
