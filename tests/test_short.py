@@ -27,7 +27,6 @@ FUNCTIONS = {
     "futhark/scalars.py call": "one case for each function of Futhark's modules of numbers",
     "cli.py _parser": "one line for each option of the command, in the order of the help",
     "check/sums.py _check": "one identity of a proof: its parts are looked at against each other, by two questions about the same row",
-    "backends/c/loop_text.py long_lanes": "the text of one C loop, from its first line to its last",
     "ainf/builder.py emit": "where a line stands, its conditions and its dimensions follow from each other, each step from all before it",
     "ad/loop_reverse.py reverse_loop": "the parts of a backward loop in their order; each needs what the ones before made",
     "ad/tape.py make_tape": "the ways to record a state, tried in their order over one list of new states",

@@ -269,17 +269,7 @@ class Loops(Vectors):
                             for acc in loop.accs:
                                 self.adders[acc.var] = self._plain_adder(acc) if _keeps_nan(acc) else self._lane_adder(acc)
                             self.stmts(loop.body)
-                    for acc in loop.accs:
-                        v = safe(acc.var.name)
-                        self.fold_lanes(acc, lanes, _keeps_nan(acc))
-                        if acc in sums:
-                            self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
-                        elif _keeps_nan(acc):
-                            self.put(f"int{acc.var.dtype.bits}_t {v}_lost = 0;")
-                            self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lost |= {v}_nan[at_l];")
-                            self.put(f"{v} = {v}_lost ? NAN : {self._combine(acc, v, f'{v}_lane[0]')};")
-                        else:
-                            self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
+                    self._add_block(loop, lanes)
                 for acc in sums:
                     v = safe(acc.var.name)
                     self.put(f"{v} = at_sum_total_{acc.var.dtype.name}(&{v}_sum);")
@@ -291,6 +281,21 @@ class Loops(Vectors):
         self.adders = saved
         self.names.leave(loop.sym)
         self.names.leave(outer)
+
+    def _add_block(self, loop: lp.Accumulate, lanes: int) -> None:
+        """What the lanes of a block have is added to the totals."""
+        sums = _float_sums(loop)
+        for acc in loop.accs:
+            v = safe(acc.var.name)
+            self.fold_lanes(acc, lanes, _keeps_nan(acc))
+            if acc in sums:
+                self.put(f"at_sum_add_{acc.var.dtype.name}(&{v}_sum, {v}_lane[0]);")
+            elif _keeps_nan(acc):
+                self.put(f"int{acc.var.dtype.bits}_t {v}_lost = 0;")
+                self.put(f"for (int at_l = 0; at_l < {lanes}; at_l++) {v}_lost |= {v}_nan[at_l];")
+                self.put(f"{v} = {v}_lost ? NAN : {self._combine(acc, v, f'{v}_lane[0]')};")
+            else:
+                self.put(f"{v} = {self._combine(acc, v, f'{v}_lane[0]')};")
 
     def fold_lanes(self, acc: lp.Acc, lanes: int, plainly: bool = False) -> None:
         """Combine lanes, the upper half into the lower one until the first has all of them; `plainly`: numbers are compared, of which none is NaN."""

@@ -30,6 +30,18 @@ from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import tells
 from atoll.types.dtypes import I64
 
+Copies = dict[lp.Buffer, lp.Buffer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One of the parts: its number, its copies, and its rounds from begin to end."""
+
+    index: Sym
+    own: Copies
+    begin: Poly
+    end: Poly
+
 
 @dataclass(frozen=True, slots=True)
 class Parts:
@@ -115,18 +127,18 @@ def _made(loop: lp.For, updates: list[lp.Update], how: Parts) -> list[lp.Stmt]:
         lp.Let(most, lp.Call("min", (lp.Index(poly(part) * step + step), lp.Index(loop.high)), I64)),
         lp.Let(last, lp.Index(poly(most.atom))),
     ]
-    begin, end = poly(first.atom), poly(last.atom)
     filled = [s for u in updates for s in _filled(own[u.buffer], how.turns, part, neutral(str(monoid_of(u.op)), u.buffer.dtype))]
-    rounds = _rounds(loop, own, how.turns, part, begin, end) if how.checks is None else _checked(loop, updates, how.checks, how, own, part, begin, end)
+    of = _Part(part, own, poly(first.atom), poly(last.atom))
+    rounds = _rounds(loop, how.turns, of) if how.checks is None else _checked(loop, updates, how.checks, how, of)
     parts = pieces(lp.For(part, poly(0), poly(how.parts), [*filled, *bounds, *rounds], True), step * 4)
     combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], how.copies, u.op)]
     return [*map(lp.Alloc, own.values()), parts, *combined, *map(lp.Free, own.values())]
 
 
-def _checked(loop: lp.For, updates: list[lp.Update], checks: lp.For, how: Parts, own: Copies, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:
+def _checked(loop: lp.For, updates: list[lp.Update], checks: lp.For, how: Parts, part: _Part) -> list[lp.Stmt]:
     """The rounds of a part in blocks: those of a block are checked, then made. Places that checks compute are kept for the rounds."""
     block, stop = Sym(f"{loop.sym.name}_block"), fresh_like("stop", I64)
-    here = begin + how.checked * poly(block)
+    here = part.begin + how.checked * poly(block)
     tested = Sym(checks.sym.name)
     looking = Copier({checks.sym: poly(tested)})
     tests = looking.stmts(checks.body)
@@ -135,12 +147,9 @@ def _checked(loop: lp.For, updates: list[lp.Update], checks: lp.For, how: Parts,
     look = lp.For(tested, here, poly(stop.atom), tests, True)
     lets = {var: lp.Load(buffer, (poly(loop.sym) - here,)) for (_, var), buffer in kept.items()}
     known = lp.For(loop.sym, loop.low, loop.high, [lp.Let(s.var, lets[s.var]) if isinstance(s, lp.Let) and s.var in lets else s for s in loop.body], False)
-    until = lp.Let(stop, lp.Call("min", (lp.Index(here + how.checked), lp.Index(end)), I64))
-    rounds = [until, look, *_rounds(known, own, how.turns, part, here, poly(stop.atom))]
-    return [*map(lp.Alloc, kept.values()), lp.For(block, poly(0), begun(end - begin, how.checked), rounds, False), *map(lp.Free, kept.values())]
-
-
-Copies = dict[lp.Buffer, lp.Buffer]
+    until = lp.Let(stop, lp.Call("min", (lp.Index(here + how.checked), lp.Index(part.end)), I64))
+    rounds = [until, look, *_rounds(known, how.turns, replace(part, begin=here, end=poly(stop.atom)))]
+    return [*map(lp.Alloc, kept.values()), lp.For(block, poly(0), begun(part.end - part.begin, how.checked), rounds, False), *map(lp.Free, kept.values())]
 
 
 class _Redirected(Copier):
@@ -180,16 +189,17 @@ def _computed_twice(checks: lp.For, loop: lp.For, updates: list[lp.Update]) -> l
     return found
 
 
-def _rounds(loop: lp.For, own: Copies, turns: int, part: Sym, begin: Poly, end: Poly) -> list[lp.Stmt]:
-    """Rounds begin..end of a part, into its own copies; each starts with the first of them."""
+def _rounds(loop: lp.For, turns: int, part: _Part) -> list[lp.Stmt]:
+    """The rounds of a part, into its own copies; each starts with the first of them."""
     out: list[lp.Stmt] = []
+    begin, first = part.begin, turns * poly(part.index)
     if turns > 1:
         q = Sym(f"{loop.sym.name}_by_{turns}")
-        rounds = whole_blocks(end - begin, turns)  # a part does not end before it begins
-        together = [s for u in range(turns) for s in _Redirected({loop.sym: begin + turns * poly(q) + u}, own, turns * poly(part) + u).stmts(loop.body)]
+        rounds = whole_blocks(part.end - begin, turns)  # a part does not end before it begins
+        together = [s for u in range(turns) for s in _Redirected({loop.sym: begin + turns * poly(q) + u}, part.own, first + u).stmts(loop.body)]
         out.append(lp.For(q, poly(0), rounds, together, False))
         begin = begin + turns * rounds
-    return [*out, lp.For(loop.sym, begin, end, _Redirected({}, own, turns * poly(part)).stmts(loop.body), False)]
+    return [*out, lp.For(loop.sym, begin, part.end, _Redirected({}, part.own, first).stmts(loop.body), False)]
 
 
 def _over(buffer: lp.Buffer, body: lp.Stmts, syms: list[Sym]) -> lp.Stmts:
