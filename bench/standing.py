@@ -35,8 +35,8 @@ REASONS = {
 
 NPBENCH_REASONS = {  # what was seen on 18 November 2026, of the preset M with one thread; "by hand": the same loops in C, in turns, on a loaded machine
     "stockham_fft": "two divisions for every element and one for every term, by numbers known only when it runs. By hand its loop takes 24 ms; 16 with the quotients of the place carried as counters, 5.5 with the range cut where they change and the terms outside of it (so a factor is looked up once for a row); the tables of sines and cosines 3.8",
-    "hdiff": "rows of the Laplacian in a window of four; rows of 1280 bytes go one after the other since 19 November 2026 (4.6 ms instead of 5.7). JAX took between 3.7 and 13.3 ms in different processes",
-    "jacobi_2d": "measured before arrays that are made anew element by element had one memory (19 November 2026): both arrays of a step were made beside the old ones, four in use where two do. In place the task takes 6.6 ms of processor time instead of 8.2; rows several at a time were not tried",
+    "fdtd_2d": "seen in its loops, not tried otherwise: both electric fields are computed again where the magnetic one reads them at a neighbour, and all three have second arrays that change places with them in every step; in place they would need a shift of one row between them",
+    "hdiff": "rows of the Laplacian in a window of four; rows of 1280 bytes go one after the other since 19 November 2026: 5.4 to 5.8 ms of processor time on a loaded machine, 5.7 to 6.7 four at a time. The arrays are 63 MB, twice the last cache, and the result is read into it before it is stored. JAX took between 3.7 and 13.3 ms in different processes",
     "spmv": "measured before sums of fewer elements than a vector has left out its lanes (19 November 2026): two elements a row, and four lanes to add up for each. With them left out the task takes 15 microseconds at S instead of 29, 287 at M instead of 309; rows of 8 and 13 elements take 12 % more than before. Run alone on a loaded machine it took 0.020 ms, Numba 0.012: for every row it is asked twice whether its range lies in the arrays, and for every element whether its place does",
 }
 

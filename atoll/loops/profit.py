@@ -33,7 +33,7 @@ UPDATES = 2  # arrays that a loop adds to, for several rounds at a time
 ROW_OPERATIONS = 40  # of one element of a stencil
 READS_LEFT = 0.75  # of the reads of a stencil, at most. Measured: a blur of 3 by 3 points is 1.4 times as fast with one thread, 1.5 with two
 OVERLAP_ROW = 4096  # bytes of a row of a stencil, at least. Measured on blurs of f64: rows of 256 to 1280 bytes one after the other are up to 1.25 times as fast, those of 16 KB
-# four at a time 1.2 to 1.5 times; a diffusion of three dimensions (rows of 480 and 1280 bytes) 1.1 and 1.2 times one after the other
+# four at a time 1.2 to 1.5 times; a diffusion of three dimensions (rows of 480 and 1280 bytes) about 1.1 times one after the other
 
 # -- across, pairwise, tall, privatise: sums
 
