@@ -184,19 +184,23 @@ def _rounds(names: Names, b: Best, own: list[Pair], n: Poly, grid: Poly) -> list
     many = names.var("rounds", I64, True)
     rounds = poly(many.atom)
     step, rest, whole = names.sym("t"), names.sym("t"), rounds // len(own)
-    together = [s for u, mine in enumerate(own) for s in _round(names, b, mine, worker + apart * (len(own) * poly(step) + u))]
+    made = [_round(names, b, mine, worker + apart * (len(own) * poly(step) + u)) for u, mine in enumerate(own)]
+    together = [*(s for reading, _ in made for s in reading), *(choice for _, choice in made)]  # all are asked for before the first is looked at
+    reading, choice = _round(names, b, own[0], worker + apart * poly(rest))
     return [
         lp.Let(many, lp.Call("max", (lp.Index((n - worker + apart - 1) // apart), lp.Const(0, I64)), I64)),
         lp.For(step, poly(0), whole, together, parallel=False),
-        lp.For(rest, len(own) * whole, rounds, _round(names, b, own[0], worker + apart * poly(rest)), parallel=False),
+        lp.For(rest, len(own) * whole, rounds, [*reading, choice], parallel=False),
     ]
 
 
-def _round(names: Names, b: Best, mine: Pair, at: Poly) -> list[lp.Stmt]:
-    """mine := the better of it and a later round."""
+def _round(names: Names, b: Best, mine: Pair, at: Poly) -> tuple[list[lp.Stmt], lp.Stmt]:
+    """What a later round reads, and: mine := the better of it and that round."""
     r = names.var("r", I64, True)
     copy = Renaming(names, {b.loop.sym: b.loop.low + poly(r.atom)})
-    first = copy.stmts(b.first)
-    value, have, none = copy.expr(b.value), lp.Use(mine[0]), lp.Call("eq", (lp.Use(mine[1]), lp.Const(NONE, I64)), BOOL)
+    first, read = copy.stmts(b.first), names.var("value", mine[0].dtype)
+    first.append(lp.Let(read, copy.expr(b.value)))
+    value, have, none = lp.Use(read), lp.Use(mine[0]), lp.Call("eq", (lp.Use(mine[1]), lp.Const(NONE, I64)), BOOL)
     better = lp.If((lp.Test("true", None, _or(none, b.better(value, have))),), [lp.Assign(mine[0], value), lp.Assign(mine[1], lp.Use(r))])
-    return [lp.Let(r, lp.Index(at)), *Single(names, {}, poly(0)).stmts([*first, better])]  # type: ignore[list-item]
+    (choice,) = Single(names, {}, poly(0)).stmts([better])
+    return [lp.Let(r, lp.Index(at)), *Single(names, {}, poly(0)).stmts(first)], choice  # type: ignore[list-item, return-value]
