@@ -8,11 +8,14 @@ One launch. A block has 32 rounds, of a number it takes from a counter, so block
     2. the first warp, a lane for every round: 32 times the next x is known, and later lanes add what it gives
     3. the 32 x are stored and told
 
+What 1 and 2 read of other arrays is asked for before they wait, so that it is there when they need it: for 2 it lies in shared memory.
+
 What is added to what depends on n only, so the bits do too. Where rounds were kernels each waited for the one before, which takes microseconds; here 32 do (docs/sources.md G3).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,14 +133,34 @@ def _looks_up(rest: list[lp.Stmt], store: lp.Store, sums: set[lp.Var]) -> bool:
 
 
 class _Known(Renaming):
-    """A round of the sum whose x is known already."""
+    """A round whose elements are known already, some of them: what stands for them."""
 
-    def __init__(self, names: Names, buffer: lp.Buffer, known: lp.Var, of: Renaming) -> None:
+    def __init__(self, names: Names, of: Renaming, known: dict[lp.Expr, lp.Expr]) -> None:
         super().__init__(names, of.env)
-        self.vars, self.buffer, self.known = dict(of.vars), buffer, known
+        self.vars, self.known = dict(of.vars), known
 
     def expr(self, e: lp.Expr) -> lp.Expr:
-        return lp.Use(self.known) if isinstance(e, lp.Load) and e.buffer is self.buffer else super().expr(e)
+        return self.known[e] if e in self.known else super().expr(e)
+
+
+def _surely(stmts: Sequence[lp.Stmt], syms: set[Any]) -> list[lp.Load]:
+    """What a round reads whatever data are, at places made of these indices and sizes."""
+    found: list[lp.Load] = []
+
+    def go(e: lp.Expr) -> None:
+        match e:
+            case lp.Load(_, index) if all(isinstance(a, Sym) for q in index for a in q.leaves()) and any(syms & q.leaves() for q in index):
+                found.append(e)
+            case lp.Call(op, args) if op != "select":
+                for x in args:
+                    go(x)
+            case lp.Cast(arg):
+                go(arg)
+
+    for s in stmts:
+        if isinstance(s, (lp.Let, lp.Add, lp.Store)) and s.value is not None:
+            go(s.value)
+    return list(dict.fromkeys(found))
 
 
 def history_kernel(lowering: Any, h: History) -> list[k.Statement]:
@@ -152,8 +175,11 @@ def history_kernel(lowering: Any, h: History) -> list[k.Statement]:
     made = _Tiles(lowering, h, n, many, told)
     several = lp.If((lp.Test("ge", many - 2),), [k.Clear(told)])  # type: ignore[list-item]
     out += [lp.Let(tiles, lp.Index((n + (k.WARP - 1)) // k.WARP)), lp.Alloc(told), several]
-    out += lowering.launch("history", [k.Region(tuple(made.code()))], THREADS, many, (made.number, *made.sums), note="rounds that need all before them, 32 a block")
+    out += lowering.launch("history", [k.Region(tuple(made.code()))], THREADS, many, (made.number, *made.sums, *made.near.values()), note="rounds that need all before them, 32 a block")
     return [*out, lp.Free(told)]
+
+
+ROOM = 3  # elements of a round that lie in shared memory: 8 KB each
 
 
 class _Tiles:
@@ -165,6 +191,9 @@ class _Tiles:
         self.number = self.names.buffer("number", U32, (poly(1),), "shared")
         self.sums = [self.names.buffer("sums", a.var.dtype, (poly(k.WARP),), "shared") for a in h.accs]
         self.tile = self.names.var("tile", I64, True)
+        others = [x for x in _surely(h.body, {h.loop.sym, h.past}) if x.buffer is not h.store.buffer]
+        self.ahead = others[:ROOM]
+        self.near = {x: self.names.buffer("near", x.dtype, (poly(k.WARP), poly(k.WARP + 1)), "shared") for x in self.ahead}
         self.warp, self.lane = poly(k.THREAD) // k.WARP, poly(k.THREAD) % k.WARP
 
     def code(self) -> list[Any]:
@@ -173,7 +202,8 @@ class _Tiles:
         last = lp.If((zero, lp.Test("eq", poly(self.tile.atom) + 1 - self.tiles)), [lp.Store(self.counter, (), lp.Const(0, U32))])
         out: list[Any] = [lp.If((zero,), take), k.Barrier(), lp.Let(self.tile, lp.Cast(lp.Load(self.number, (poly(0),)), I64)), last]
         tell = lp.If((zero,), [k.Tell(self.told, (poly(self.tile.atom),))])  # type: ignore[list-item]
-        return [*out, *self.earlier(), k.Barrier(), lp.If((lp.Test("eq", self.warp),), self.own()), k.Barrier(), tell]
+        begin, own = self.own()
+        return [*out, *begin, *self.earlier(), k.Barrier(), lp.If((lp.Test("eq", self.warp),), own), k.Barrier(), tell]
 
     def at(self, place: Poly) -> tuple[Renaming, list[Any]]:
         """A round of the tile, the last of all where there are no more, with what it makes first."""
@@ -189,37 +219,53 @@ class _Tiles:
         """What rounds of earlier tiles give to those of this one."""
         c, r = self.names.sym("c"), self.names.var(self.h.past.name, I64, True)
         out: list[Any] = []
-        body: list[Any] = [k.Await(self.told, (poly(c),)), lp.Let(r, lp.Index(k.WARP * poly(c) + self.lane))]
+        asked: list[Any] = [lp.Let(r, lp.Index(k.WARP * poly(c) + self.lane))]
+        body: list[Any] = [k.Await(self.told, (poly(c),))]
         end: list[Any] = []
         for q in range(EACH):
             here, first = self.at(EACH * self.warp + q)
             mine = [lp.Acc(here.var(a.var), a.monoid) for a in self.h.accs]
-            out += [*first, *(lp.Declare(a.var, neutral(a)) for a in mine)]
+            out += [*first, *(lp.Declare(a.var, neutral(a)) for a in mine), *self.bring(here, EACH * self.warp + q)]
             here.env[self.h.past] = poly(r.atom)
-            body += self.thread(here.stmts(self.h.body))
+            known = {x: self.names.var("ahead", x.dtype) for x in self.ahead}
+            asked += [lp.Let(v, here.expr(x)) for x, v in known.items()]
+            body += self.thread(_Known(self.names, here, {x: lp.Use(v) for x, v in known.items()}).stmts(self.h.body))
             end += in_warp(self.names, mine, [a.var for a in mine])
             kept: list[lp.Stmt] = [lp.Store(b, (EACH * self.warp + q,), lp.Use(a.var)) for a, b in zip(mine, self.sums, strict=True)]
             end.append(lp.If((lp.Test("eq", self.lane),), kept))
-        return [*out, lp.For(c, poly(0), poly(self.tile.atom), body, parallel=False), *end]
+        return [*out, lp.For(c, poly(0), poly(self.tile.atom), [*asked, *body], parallel=False), *end]
 
-    def own(self) -> list[Any]:
-        """The rounds of the tile, a lane for each."""
+    def bring(self, here: Renaming, row: Poly) -> list[Any]:
+        """What a round reads with those before it in the tile, to shared memory: a lane for each."""
+        past = k.WARP * poly(self.tile.atom) + self.lane
+        there = (lp.Test("ge", row - self.lane - 1), lp.Test("ge", self.n - 1 - k.WARP * poly(self.tile.atom) - row))
+        saved, here.env = here.env, {**here.env, self.h.past: past}
+        stored: list[lp.Stmt] = [lp.Store(b, (row, self.lane), here.expr(x)) for x, b in self.near.items()]
+        here.env = saved
+        return [lp.If(there, stored)] if stored else []
+
+    def own(self) -> tuple[list[Any], list[Any]]:
+        """The rounds of the tile, a lane for each: what is asked for first, and what the first warp does."""
         names, h = self.names, self.h
-        here, out = self.at(self.lane)
+        here, begin = self.at(self.lane)
+        given = {x: names.var("given", x.dtype) for x in _surely([*h.rest, h.store], {h.loop.sym}) if x.buffer is not h.store.buffer}
+        begin += [lp.Let(v, here.expr(x)) for x, v in given.items()]
+        out: list[Any] = []
         mine = [lp.Acc(here.var(a.var), a.monoid) for a in h.accs]
         x, count, step = names.var("own", h.store.buffer.dtype), names.var("count", I64, True), names.sym("s")
         left = self.n - k.WARP * poly(self.tile.atom)
         out += [lp.Declare(a.var, lp.Load(b, (self.lane,))) for a, b in zip(mine, self.sums, strict=True)]
         out += [lp.Declare(x, lp.Const(0.0 if x.dtype.is_float else 0, x.dtype)), lp.Let(count, lp.Call("min", (lp.Const(k.WARP, I64), lp.Index(left)), I64))]
         value, next_ = names.var("value", x.dtype), names.var("next", x.dtype)
-        tried = Renaming(names, here.env)
-        tried.vars = dict(here.vars)
+        tried = _Known(names, here, {x: lp.Use(v) for x, v in given.items()})
         body: list[Any] = [*self.thread(tried.stmts(h.rest)), lp.Let(value, tried.expr(h.store.value)), k.Shuffle(next_, lp.Use(value), poly(step))]
         body.append(lp.If((lp.Test("eq", self.lane - poly(step)),), [lp.Assign(x, lp.Use(next_))]))
-        known = _Known(names, h.store.buffer, next_, here)
+        standing: dict[lp.Expr, lp.Expr] = {x: lp.Use(next_) for x in loads(h.body) if x.buffer is h.store.buffer}
+        standing |= {x: lp.Load(b, (self.lane, poly(step))) for x, b in self.near.items()}
+        known = _Known(names, here, standing)
         known.env[h.past] = k.WARP * poly(self.tile.atom) + poly(step)
         later = (lp.Test("ge", self.lane - poly(step) - 1), lp.Test("ge", poly(count.atom) - 1 - self.lane))
         body.append(lp.If(later, self.thread(known.stmts(h.body))))
         out.append(lp.For(step, poly(0), poly(count.atom), body, parallel=False, unroll=True))
         stored = lp.Store(h.store.buffer, here.index(h.store.index), lp.Use(x))
-        return [*out, lp.If((lp.Test("ge", poly(count.atom) - 1 - self.lane),), [stored]), k.Fence()]
+        return begin, [*out, lp.If((lp.Test("ge", poly(count.atom) - 1 - self.lane),), [stored]), k.Fence()]
