@@ -89,7 +89,7 @@ def test_the_text_of_kernels_on_the_cpu(name):
 def test_large_products(monkeypatch):
     monkeypatch.setattr(matrix, "MANY", 1)
     program = lowered(programs.product.core)
-    assert sorted(kernel.resident for kernel in program.kernels) == [0, 2]
+    assert sorted(kernel.resident for kernel in program.kernels if kernel.name.endswith("_product")) == [0, 0, 2]  # small tiles, pieces of sums, large tiles
     large = next(kernel for kernel in program.kernels if kernel.resident == 2)
     assert k.shared_bytes(large) == 4 * 8 * (132 + 128)
 

@@ -5,7 +5,8 @@
 Sums go through k in order, by fused multiply-add. Large products take tiles of 128 by 128 with 8 by 8 elements a thread, small ones 64 by 64 with 4 by 4,
 so that there are blocks for all multiprocessors, and tiny ones 32 by 32; many products of few rows 16 by 128, of long rows 16 by 256 with 8 by 2 elements a thread: a number of the
 wide side is then used eight times when it comes from shared memory. Whether a tile lies inside its matrix is asked once for a block (docs/sources.md G6).
-Where the device has a library for them (cuBLAS, brought by PyTorch, JAX or a toolkit), it is asked first, and says whether it has made the product.
+Where the device has a library for them (cuBLAS, brought by PyTorch, JAX or a toolkit), it is asked first, and says whether it has made the product; not for few tiles of f32.
+Where few tiles have long sums, blocks make pieces of the sums, and a second kernel adds them up in their order.
 Products inside parallel loops are one launch: blocks are numbered by tile and by product. A sum over several indices is one over their numbers.
 """
 
@@ -49,6 +50,9 @@ class Tile:
 LARGE, SMALL, TINY, LOW, LONG = Tile(8, 8, 8), Tile(4, 4, 16), Tile(2, 2, 32), Tile(1, 8, 16), Tile(8, 2, 16, down=2)
 _RESIDENT = {LARGE: 2, LONG: 3}  # blocks of f32 at once on a multiprocessor: the compiler takes more registers than that leaves where it is not told
 MANY = 264  # tiles of the large kind that fill a GPU
+FEW = 66  # tiles of the small kind that leave most of it idle: then sums are cut
+LEAST = 64  # terms of a piece of a sum
+SHORT = 512  # terms of a sum
 
 
 def has_kernel(p: lp.Product) -> bool:
@@ -104,6 +108,8 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
     found = launch(SMALL)
     if p.target.dtype.size == 4:  # else its sums would take all registers
         found = [lp.If((lp.Test("ge", poly(tiles.atom) - MANY),), launch(LARGE), found)] if nest is None else found
+    if nest is None and lowering.library:
+        found = _cut(lowering, p, (rows, columns, sums), found)
     if nest is not None:
         low = launch(LOW)
         if p.target.dtype.size == 4:
@@ -117,9 +123,49 @@ def matrix_product(lowering: Any, p: lp.Product, nest: Nest | None = None, exten
         right = k.Side(p.right.buffer, position(p.right), p.right_column, p.right_sums[0])
         target = k.Side(p.target.buffer, position(p.target), p.target_row, poly(1))
         out += lowering.known((left.first, right.first, target.first))
-        out += [lp.Declare(done, lp.Const(0, I64)), k.Multiply(done, rows, columns, sums[0], left, right, target, p.adds)]
+        ask: list[Any] = [k.Multiply(done, rows, columns, sums[0], left, right, target, p.adds)]
+        if p.target.dtype.size == 4:  # a library takes longer to be asked than few tiles take; of f64 it has faster instructions
+            few = _tiles(rows, SMALL.height) * _tiles(columns, SMALL.width)
+            ask = [lp.If((lp.Test("ge", FEW - few), lp.Test("ge", SHORT - sums[0])), [], ask)]
+        out += [lp.Declare(done, lp.Const(0, I64)), *ask]
         found = [lp.If((lp.Test("eq", poly(done.atom)),), found)]
     return [*out, *found]
+
+
+def _cut(lowering: Any, p: lp.Product, sizes: tuple[Poly, Poly, tuple[Poly, ...]], whole: list[Any]) -> list[Any]:
+    """Few tiles and long sums: a block makes a piece of the sums of its tile, and pieces are added up in their order. `whole`: otherwise."""
+    names: Names = lowering.names
+    rows, columns, sums = sizes
+    pieces, length = names.var("pieces", I64, True), names.var("length", I64, True)
+    lowering.host |= {pieces, length}
+    few, depth = _tiles(rows, SMALL.height) * _tiles(columns, SMALL.width), product(sums)
+    many = lp.Call("min", (lp.Index(poly(MANY) // (few + 1)), lp.Index(depth // LEAST)), I64)
+    out: list[Any] = [lp.Let(pieces, lp.Call("max", (many, lp.Const(1, I64)), I64))]
+    count = poly(pieces.atom)
+    out.append(lp.Let(length, lp.Index(SMALL.depth * ((depth + SMALL.depth * count - 1) // (SMALL.depth * count)))))
+    parts = names.buffer("parts", p.target.dtype, (count, rows, columns), "temp", "pieces of the sums of a product")
+    piece = replace(p, target=lp.Load(parts, (poly(0), poly(0), poly(0))), target_row=columns, adds=False)
+    made = _Kernel(names, piece, rows, columns, sums, SMALL, None, (), poly(length.atom))
+    grid = (_tiles(columns, SMALL.width), count * _tiles(rows, SMALL.height))
+    note = "pieces of the sums of a product of matrices"
+    cut: list[Any] = [lp.Alloc(parts), *lowering.launch("product", [k.Region(tuple(made.statements()))], THREADS, grid[0], (made.left, made.right, *made.places), note=note, grid_y=grid[1])]
+    cut += lowering.launch("sums", _added(names, p, parts), THREADS, (rows * columns + (THREADS - 1)) // THREADS, note="pieces of the sums of a product, added up")
+    return [*out, lp.If((lp.Test("ge", count - 2), lp.Test("ge", FEW - few)), [*cut, lp.Free(parts)], whole)]
+
+
+def _added(names: Names, p: lp.Product, parts: lp.Buffer) -> list[k.Statement]:
+    """A thread for every element of a product whose sums are in pieces: [piece, row, column]."""
+    count, rows, columns = parts.extents
+    to = p.target.buffer
+    c = names.buffer("c", to.dtype, (product(to.extents) - position(p.target),), "part")
+    at, row, total, q = names.var("p", I64, True), names.var("row", I64, True), names.var("sum", to.dtype), names.sym("q")
+    i, j = poly(row.atom), poly(at.atom) - poly(row.atom) * columns
+    place, more = (i * p.target_row + j,), lp.Call("add", (lp.Use(total), lp.Load(parts, (poly(q), i, j))), to.dtype)
+    last: lp.Expr = lp.Call("add", (lp.Load(c, place), lp.Use(total)), to.dtype) if p.adds else lp.Use(total)
+    add = lp.For(q, poly(1), count, [lp.Assign(total, more)], parallel=False, unroll=True)
+    body: list[lp.Stmt] = [lp.Let(row, lp.Index(poly(at.atom) // columns)), lp.Declare(total, lp.Load(parts, (poly(0), i, j))), add, lp.Store(c, place, last)]
+    there = lp.If((lp.Test("ge", rows * columns - 1 - poly(at.atom)),), body)
+    return [k.Region((k.Part(c, to, position(p.target)), lp.Let(at, lp.Index(THREADS * poly(k.BLOCK) + poly(k.THREAD))), there))]
 
 
 def _same_type(p: lp.Product) -> bool:
@@ -151,8 +197,10 @@ def _spaced(thread: Poly, e: Poly, each: int, threads: int) -> Poly:
 class _Kernel:
     """The text of one kernel."""
 
-    def __init__(self, names: Names, p: lp.Product, rows: Poly, columns: Poly, sums: tuple[Poly, ...], tile: Tile, nest: Nest | None, extents: tuple[Poly, ...]) -> None:
+    def __init__(self, names: Names, p: lp.Product, rows: Poly, columns: Poly, sums: tuple[Poly, ...], tile: Tile, nest: Nest | None, extents: tuple[Poly, ...], length: Poly | None = None) -> None:
+        """`length`: sums are in pieces of so many terms, and the target is one matrix for each."""
         self.rows, self.columns, self.extents, self.depth, self.tile = rows, columns, sums, product(sums), tile
+        self.from_, self.end = poly(0), self.depth
         self.names, self.block = names, poly(k.BLOCK)
         self.first: list[k.Statement] = []
         if nest is not None:  # which product, and which of its tiles
@@ -173,6 +221,13 @@ class _Kernel:
         self.sums.local = True
         self.thread = poly(k.THREAD)
         self.first_row, self.first_column = tile.height * poly(k.BLOCK_Y), tile.width * self.block
+        if length is not None:
+            down = _tiles(rows, tile.height)
+            which, end = names.var("piece", I64, True), names.var("end", I64, True)
+            self.first_row, self.from_, self.end = self.first_row - tile.height * down * poly(which.atom), length * poly(which.atom), poly(end.atom)
+            self.first += [lp.Let(which, lp.Index(poly(k.BLOCK_Y) // down)), lp.Let(end, lp.Call("min", (lp.Index(self.from_ + length), lp.Index(self.depth)), I64))]
+            self.p = p = replace(p, target=lp.Load(p.target.buffer, (poly(which.atom), poly(0), poly(0))))
+            self.c = names.buffer("c", p.target.dtype, (rows * columns,), "part")
 
     def row(self, e: Poly) -> Poly:
         """The e-th row of a thread in its tile."""
@@ -192,10 +247,10 @@ class _Kernel:
         full = names.var("inside", I64, True)
         out.append(lp.Let(full, lp.Choose(inside, lp.Const(1, I64), lp.Const(0, I64))))
         step = names.sym("step")
-        k0 = tile.depth * poly(step)
-        whole = (lp.Test("ne", poly(full.atom)), lp.Test("ge", self.depth - k0 - tile.depth))
+        k0 = self.from_ + tile.depth * poly(step)
+        whole = (lp.Test("ne", poly(full.atom)), lp.Test("ge", self.end - k0 - tile.depth))
         body: list[Any] = [*self.placed(k0), lp.If(whole, self.bring(k0, False), self.bring(k0, True)), k.Barrier(), *self.multiply(), k.Barrier()]
-        out.append(lp.For(step, poly(0), (self.depth + (tile.depth - 1)) // tile.depth, body, parallel=False))
+        out.append(lp.For(step, poly(0), (self.end - self.from_ + (tile.depth - 1)) // tile.depth, body, parallel=False))
         out.append(lp.If((lp.Test("ne", poly(full.atom)),), self.store(False), self.store(True)))
         return out
 
@@ -225,7 +280,7 @@ class _Kernel:
             load = lp.Load(source, ((first + line) * across + place,))
             value: lp.Expr = load
             if guarded:
-                there = (lp.Test("ge", extent - 1 - first - line), lp.Test("ge", self.depth - 1 - k0 - deep))
+                there = (lp.Test("ge", extent - 1 - first - line), lp.Test("ge", self.end - 1 - k0 - deep))
                 value = lp.Choose(there, load, lp.Const(0.0, self.dtype))
             out.append(self.unrolled(e, side * tile.depth // THREADS, [*steps, lp.Store(target, (deep, line), value)]))
         return out
