@@ -3,7 +3,7 @@
     for r in 0..n: if test(r): for j in 0..m: b[key(r), j] op= v(r, j)
 
 Integers of 32 and 64 bits by atomics: their order does not matter. Where there are few bins a block has bins of its own in shared memory, one for each warp if
-they are very few, and adds them to those of all when it is done (docs/sources.md G4). Others in bins of warps where there are few (ranks.py), else by sorting the rounds by their key, which keeps rounds of one key in their order;
+they are very few, and adds them to those of all when it is done (docs/sources.md G4). Others, where there are few: rows by a thread for every element (owners.py), single ones in bins of warps (ranks.py); else by sorting the rounds by their key, which keeps rounds of one key in their order;
 then a group of threads for every (key, j) adds up the rounds of its key. The bits depend on sizes and keys only.
 """
 
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from atoll.backends.cuda import language as k
-from atoll.backends.cuda import ranks
+from atoll.backends.cuda import owners, ranks
 from atoll.backends.cuda.free import Mentioned
 from atoll.backends.cuda.points import Single
 from atoll.core.prims import MONOIDS
@@ -109,6 +109,8 @@ def histogram_kernels(lowering: Any, h: Histogram) -> list[k.Statement]:
     found = _by_sorting(lowering, h)
     for warps in sorted(ranks.WARPS):  # few bins are asked for first
         found = [lp.If((lp.Test("ge", ranks.bins_of(h, warps) - many),), ranks.by_ranks(lowering, h, poly(rounds.atom), many, warps), found)]  # type: ignore[arg-type]
+    if h.inner:
+        found = [lp.If((lp.Test("ge", owners.MOST_ROWS - owners.rows_of(h)),), owners.by_owners(lowering, h, poly(rounds.atom)), found)]  # type: ignore[arg-type]
     return [*out, *found]
 
 

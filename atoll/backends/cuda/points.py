@@ -8,11 +8,12 @@ are there is asked once for the block, and not at every point (docs/sources.md G
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.backends.cuda import language as k
-from atoll.backends.cuda.threads import Names, Scratch, Thread, neutral
+from atoll.backends.cuda.consumed import sums_together
+from atoll.backends.cuda.threads import Names, Scratch, Thread, by_element, neutral
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
 from atoll.loops.transform.coalesce import places
@@ -166,6 +167,7 @@ def is_light(stmts: lp.Stmts) -> bool:
 def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.Statement]:
     """The kernel of a nest, and its launch."""
     names: Names = lowering.names
+    nest = replace(nest, body=sums_together(names, nest.body))
     total = names.var("points", I64, True)
     lowering.host.add(total)
     out: list[k.Statement] = [lp.Let(total, lp.Index(product(extents)))]
@@ -174,6 +176,7 @@ def flat_kernel(lowering: Any, nest: Nest, extents: tuple[Poly, ...]) -> list[k.
     p = names.var("p", I64, True)
     at = poly(p.atom)
     thread = Single(names, nest.env, at, scratch)
+    thread.by_element = by_element(nest.body)
     worker = THREADS * poly(k.BLOCK) + poly(k.THREAD)
     blocks = names.var("grid", I64, True)
     lowering.host.add(blocks)

@@ -50,7 +50,7 @@ def by_ranks(lowering: Any, h: Histogram, n: Poly, bins: Poly, warps: int) -> li
     made = _Warps(lowering, h, n, bins, poly(length.atom), parts, warps)
     out.append(lp.Alloc(parts))
     out += lowering.launch("bins", [k.Region(tuple(made.code()))], warps * k.WARP, many // warps, (made.own,), note="a histogram, in bins of warps")
-    out += lowering.parallel(_together(names, h, many, parts))
+    out += lowering.parallel(together(names, h, many, parts))
     return [*out, lp.Free(parts)]
 
 
@@ -61,7 +61,7 @@ def flat(index: tuple[Poly, ...], extents: tuple[Poly, ...]) -> Poly:
     return place
 
 
-def _together(names: Names, h: Histogram, groups: Poly, parts: lp.Buffer) -> list[lp.Stmt]:
+def together(names: Names, h: Histogram, groups: Poly, parts: lp.Buffer) -> list[lp.Stmt]:
     """Every bin and what the warps have for it."""
     b = h.update.buffer
     syms, q = [names.sym("b") for _ in b.extents], names.sym("q")

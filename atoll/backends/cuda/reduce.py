@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from atoll.backends.cuda import language as k
+from atoll.backends.cuda.consumed import sums_together
 from atoll.backends.cuda.jam import jammed
 from atoll.backends.cuda.points import Single
-from atoll.backends.cuda.threads import Names, Scratch, neutral
+from atoll.backends.cuda.threads import Names, Scratch, by_element, neutral
 from atoll.core.prims import MONOIDS
 from atoll.loops import ir as lp
 from atoll.loops.questions import loads
@@ -25,7 +26,7 @@ from atoll.types.dtypes import BOOL, I64, U32
 
 THREADS = 256
 WARPS = THREADS // k.WARP
-MOST_BLOCKS = 1024
+MOST_BLOCKS = 528  # which are all at work at once: four on each multiprocessor
 EACH = 4  # elements of a thread, before there are more blocks
 
 
@@ -91,6 +92,7 @@ def in_block(names: Names, accs: Sequence[lp.Acc], values: list[lp.Var], threads
 def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[Atom, Poly], i: Sym, extent: Poly) -> list[k.Statement]:
     """accs := what body adds to them for i in 0..extent."""
     names: Names = lowering.names
+    body = sums_together(names, body)
     blocks = names.var("grid", I64, True)
     lowering.host.add(blocks)
     many = lp.Call("min", (lp.Index((extent + (THREADS * EACH - 1)) // (THREADS * EACH)), lp.Index(poly(MOST_BLOCKS))), I64)
@@ -105,6 +107,7 @@ def reduction(lowering: Any, accs: Sequence[lp.Acc], body: lp.Stmts, env: dict[A
     index = poly(at_i.atom)
     thread = Single(names, {s: q.subst({i: index}) for s, q in env.items()}, index, scratch)
     thread.ranges[at_i.atom] = (poly(0), extent - 1)
+    thread.by_element = by_element(body)
     mine = [names.var(a.var.name, a.var.dtype) for a in accs]
     own = [lp.Acc(v, a.monoid) for v, a in zip(mine, accs, strict=True)]
     each = [lp.Let(at_i, lp.Index(here)), *renamed(body, {a.var: v for a, v in zip(accs, mine, strict=True)})]

@@ -4,7 +4,8 @@
     pieces lo..hi of n: body                      body with lo = 0 and hi = n
     check                                         ensure, with the rank of the point that the thread computes
     alloc b                                       an array of the thread, in registers or local memory where it is small and its size is known;
-                                                  else a part of memory that the host allocates for all threads (`Scratch`)
+                                                  else a part of memory that the host allocates for all threads (`Scratch`): where elements are only read and
+                                                  stored, the same elements of neighbouring threads are neighbours
 
 What has no place in a thread is refused by the name the user knows it by.
 """
@@ -19,6 +20,7 @@ from atoll.backends.cuda.sorting import sort_in_thread
 from atoll.core.prims import MONOIDS
 from atoll.errors import NOWHERE, Span, fail
 from atoll.loops import ir as lp
+from atoll.loops.questions import mentions
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
@@ -64,6 +66,8 @@ class Thread:
         self.adders: dict[lp.Var, lp.Var] = {}
         self.declared: set[lp.Var] = set()
         self.own: dict[lp.Buffer, lp.Buffer] = {}  # arrays of the thread, whose extents are those of this point
+        self.by_element: set[lp.Buffer] = set()  # arrays of which nothing is asked but elements
+        self.homes: dict[lp.Buffer, lp.Buffer] = {}  # where they are: with an axis more, for threads
         self.ranges: dict[Atom, tuple[Poly, Poly]] = {}  # least and greatest value of indices around
 
     # -- expressions
@@ -80,6 +84,15 @@ class Thread:
             self.own[buffer] = made
         return self.array(buffer)
 
+    def place(self, buffer: lp.Buffer, index: tuple[Poly, ...]) -> tuple[lp.Buffer, tuple[Poly, ...]]:
+        """Where an element is."""
+        array = self.array(buffer)
+        home = self.homes.get(array)
+        if home is None:
+            return array, self.index(index)
+        assert self.scratch is not None
+        return home, (*self.index(index), self.scratch.worker)
+
     def poly(self, p: Poly) -> Poly:
         return p.subst(self.env) if self.env else p
 
@@ -93,7 +106,7 @@ class Thread:
             case lp.Index(p):
                 return lp.Index(self.poly(p))
             case lp.Load(buffer, index):
-                return lp.Load(self.array(buffer), self.index(index))
+                return lp.Load(*self.place(buffer, index))
             case lp.Call(op, args, dtype, origin):
                 return lp.Call(op, tuple(map(self.expr, args)), dtype, origin)
             case lp.Cast(arg, dtype, origin):
@@ -126,9 +139,9 @@ class Thread:
             case lp.Assign(var, value):
                 return [lp.Assign(var, self.expr(value))]
             case lp.Store(buffer, index, value):
-                return [lp.Store(self.array(buffer), self.index(index), self.expr(value))]
+                return [lp.Store(*self.place(buffer, index), self.expr(value))]
             case lp.Update(buffer, index, op, value):
-                return [lp.Update(self.array(buffer), self.index(index), op, self.expr(value))]
+                return [lp.Update(*self.place(buffer, index), op, self.expr(value))]
             case k.Atomic(buffer, index, op, value):
                 return [k.Atomic(buffer, self.index(index), op, self.expr(value))]
             case lp.Add(var, monoid, value):
@@ -149,7 +162,7 @@ class Thread:
             case lp.Check(tests, site, args):
                 return [k.Ensure(self.tests(tests), site, tuple(map(self.expr, args)), self.rank)]
             case lp.Alloc(buffer):
-                return [self.alloc(self.made_here(buffer))]
+                return self.allocated(buffer)
             case lp.Free():
                 return []
             case lp.CopyBuffer(target, source):
@@ -206,6 +219,27 @@ class Thread:
 
     # -- memory
 
+    def allocated(self, buffer: lp.Buffer) -> list[k.Statement]:
+        """An array of a point, which has its memory already where the same elements of all threads are together."""
+        made = self.made_here(buffer)
+        known = product(made.extents).const()
+        if buffer not in self.by_element or (known is not None and max(1, known) * made.dtype.size <= LOCAL):
+            return [self.alloc(made)]
+        assert self.scratch is not None
+        most = tuple(self.greatest(p, buffer) for p in made.extents)
+        home = self.home_of(made, (*most, self.scratch.workers), product(most))
+        self.homes[made] = home
+        return []
+
+    def home_of(self, buffer: lp.Buffer, extents: tuple[Poly, ...], most: Poly) -> lp.Buffer:
+        """Memory of all threads for their arrays, of so many elements each."""
+        assert self.scratch is not None
+        home = self.names.buffer(f"{buffer.name}_all", buffer.dtype, extents, "temp", buffer.reason or "memory of threads")
+        home.span, home.label, home.origin = buffer.span, buffer.label, buffer.origin
+        self.scratch.buffers.append(home)
+        self.scratch.bytes = self.scratch.bytes + most * buffer.dtype.size
+        return home
+
     def alloc(self, buffer: lp.Buffer) -> k.Statement:
         """A small array of literal size is the thread's own; for others the host has memory."""
         count = product(buffer.extents if buffer.rows is None else (poly(buffer.rows), *buffer.extents[1:]))
@@ -214,10 +248,7 @@ class Thread:
             return lp.Alloc(buffer)
         most = self.greatest(count, buffer)
         assert self.scratch is not None
-        home = self.names.buffer(f"{buffer.name}_all", buffer.dtype, (most * self.scratch.workers,), "temp", buffer.reason or "memory of threads")
-        home.span, home.label, home.origin = buffer.span, buffer.label, buffer.origin
-        self.scratch.buffers.append(home)
-        self.scratch.bytes = self.scratch.bytes + most * buffer.dtype.size
+        home = self.home_of(buffer, (most * self.scratch.workers,), most)
         return k.Part(buffer, home, self.scratch.worker * most)
 
     def greatest(self, p: Poly, buffer: lp.Buffer) -> Poly:
@@ -245,6 +276,14 @@ class Thread:
         for sym, extent in zip(reversed(syms), reversed(target.extents), strict=True):
             body = [lp.For(sym, poly(0), self.poly(extent), body, parallel=False)]
         return [*body]
+
+
+def by_element(body: lp.Stmts) -> set[lp.Buffer]:
+    """Arrays made in it that are read and stored element by element, and in no other way."""
+    inside = list(lp.walk(body))
+    made = {s.buffer for s in inside if isinstance(s, lp.Alloc) and s.buffer.rows is None and s.buffer.extents}
+    whole = {b for s in inside if isinstance(s, (lp.Swap, lp.CopyBuffer, lp.Helper, lp.Product, lp.Chunks)) for b in mentions([s])}
+    return made - whole
 
 
 def _is_light(body: lp.Stmts) -> bool:
