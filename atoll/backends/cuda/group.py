@@ -10,7 +10,7 @@ Arrays of a point are in the block's shared memory where they fit, which is aske
 has its group. Longer ones are in memory that so many groups have as are at work at once.
 
 Barriers stand wherever lanes may read what another stored, or store what another reads. Which of the three a nest is done by is decided by its sizes when
-it runs: many short rows by threads, many rows by warps, long rows by blocks (docs/sources.md G2), in registers where that saves something (held.py).
+it runs: many short rows by threads, many rows by warps, long rows by blocks unless there are very many (docs/sources.md G2), in registers where that saves something (held.py).
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ THREADS = 256
 WORKERS = 2112  # groups that have memory of their own
 SHORT = 32  # rounds of inner loops that a thread does as well
 LONG = 2048  # that are better for a block than for a warp
+MANY = 8192  # points that are enough for warps, however long their rows are
 FEW = 4096  # points that are too few for warps
 ROOM = 32 * 1024  # bytes of shared memory for the arrays of a block's points
 A_BLOCK = 16384  # rounds of inner loops that a block does in the time of a few launches
@@ -406,5 +407,5 @@ def by_size(lowering: Any, nest: Nest, extents: tuple[Poly, ...], flat: Callable
     if row is not None:
         by_block: Any = lp.If((lp.Test("ge", r - LEAST),), held_kernels(lowering, row, extents, r, blocks), warps)  # type: ignore[arg-type]
     else:
-        by_block = lp.If((lp.Test("ge", r - LONG),), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
+        by_block = lp.If((lp.Test("ge", r - LONG), lp.Test("ge", MANY - n)), blocks, [lp.If(few, blocks, warps)])  # type: ignore[arg-type]
     return [*out, lp.If((lp.Test("ge", SHORT - r),), threads, [by_block, *after()])]  # type: ignore[arg-type, list-item]

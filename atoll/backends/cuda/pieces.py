@@ -26,7 +26,7 @@ from atoll.sizes.poly import product
 from atoll.types.dtypes import I64
 
 THREADS = 256
-BLOCKS = 1056  # that fill a GPU
+BLOCKS = 1584  # three for each place on a GPU, so that few places are empty at the end
 SHORT = 32  # rounds that a thread does as well
 LEAST_COLUMN, LEAST_ROW = 64, 4096  # rounds of a piece
 _SIMPLE = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.If, lp.Note)
@@ -123,12 +123,13 @@ def sum_kernels(lowering: Any, nest: Nest, extents: tuple[Poly, ...], found: Sum
     out: list[k.Statement] = []
     low, high = loop.low.subst(nest.env), loop.high.subst(nest.env)
     rounds = lowering.extent(high - low, out)
-    points, pieces, length = (names.var(x, I64, True) for x in ("points", "pieces", "length"))
-    lowering.host |= {points, pieces, length}
+    points, across, pieces, length = (names.var(x, I64, True) for x in ("points", "across", "pieces", "length"))
+    lowering.host |= {points, across, pieces, length}
     n, count = poly(points.atom), poly(pieces.atom)
     together = 32 if found.columns else 1
     out.append(lp.Let(points, lp.Index(product(extents))))
-    most = lp.Call("min", (lp.Index(poly(BLOCKS) // ((n + together) // together)), lp.Index(rounds // (LEAST_COLUMN if found.columns else LEAST_ROW))), I64)
+    out.append(lp.Let(across, lp.Call("max", (lp.Index((n + (together - 1)) // together), lp.Const(1, I64)), I64)))
+    most = lp.Call("min", (lp.Index(poly(BLOCKS) // poly(across.atom)), lp.Index(rounds // (LEAST_COLUMN if found.columns else LEAST_ROW))), I64)
     out.append(lp.Let(pieces, lp.Call("max", (most, lp.Const(1, I64)), I64)))
     out.append(lp.Let(length, lp.Index((rounds + count - 1) // count)))
     p = poly(0)
