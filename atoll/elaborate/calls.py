@@ -87,11 +87,24 @@ def call(el: Elaborator, node: s.Call) -> Any:
     """fn(args)"""
     from atoll.elaborate.expressions import before_the_dot, expr
 
+    base = None
     if isinstance(node.fn, s.Attr):
         base = before_the_dot(el, node.fn)
         if isinstance(base, Value):
             return _method(el, base, node)
-    fn = expr(el, node.fn)
+    found = _called(el, expr(el, node.fn), node)
+    numpys = isinstance(base, en.Module) and getattr(base.module, "__name__", "").partition(".")[0] == "numpy"
+    return _of_numpy(found) if numpys else found
+
+
+def _of_numpy(found: Any) -> Any:
+    """What NumPy makes of Python's numbers is a number of NumPy's, no longer one that takes the type of what it meets: np.sqrt(2) is a float64."""
+    if isinstance(found, Value) and isinstance(found.type, Scalar) and found.type.weak == 1:
+        return Value(found.expr, Scalar(found.type.dtype), found.poly, ones=found.ones)
+    return found
+
+
+def _called(el: Elaborator, fn: Any, node: s.Call) -> Any:
     if isinstance(fn, en.Word):
         return apply(el, fn, [displayed(el, a) for a in node.args], node.span, {k: displayed(el, v) for k, v in node.keywords}, node)
     declared = {p.name: p.type for p in fn.fn.signature.params} if isinstance(fn, en.FnRef) and not fn.fn.signature.sizes else {}

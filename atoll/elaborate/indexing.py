@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 from atoll.core import ir
 from atoll.core.slices import slice_type
@@ -86,14 +86,27 @@ def _literal_index(el: Elaborator, node: s.Subscript, n: int) -> int:
 
 
 def _counted(el: Elaborator, size: Poly, node: s.Expr, expr: Any) -> Any:
-    """An index or bound; a negative literal, or minus a size, counts from the end."""
+    """An index or bound; a negative literal, minus a size, or minus what is known to be 1 or more, counts from the end."""
     if isinstance(node, s.Num) and isinstance(node.value, int) and not isinstance(node.value, bool) and node.value < 0:
         return el.size_value(size + node.value, node.span)
     if isinstance(node, s.Unary) and node.op == "-":
         inner = expr(el, node.value)
-        if isinstance(inner, Value) and inner.poly is not None and _is_size(el, inner.poly):
+        if isinstance(inner, Value) and inner.poly is not None and _counts(el, inner.poly):
             return el.size_value(size - inner.poly, node.span)
     return expr(el, node)
+
+
+def _counts(el: Elaborator, p: Poly) -> bool:
+    """Minus this counts from the end."""
+    return _is_size(el, p) or (p.const() is None and el.facts.proves(p - 1))
+
+
+def _only_sizes_count(el: Elaborator, side: s.Unary, whole: Span) -> NoReturn:
+    """x[:-j] of an integer that is no size: it may be 0, for which NumPy means something else."""
+    text, bound = whole.text(), side.value.span.text()
+    base = text.partition("[")[0] if text.partition("[")[0].isidentifier() else "x"
+    end = f"len({base}) - {bound if bound.isidentifier() else f'({bound})'}"
+    el.fail("E0265", side.span, name=text or "the slice", what="a bound that is minus a variable", help=f"write {end} in its place, which counts from the end")
 
 
 def _is_size(el: Elaborator, p: Poly) -> bool:
@@ -134,8 +147,10 @@ def _range(el: Elaborator, size: Poly, node: s.Slice, whole: Span, expr: Any) ->
     def bound(side: s.Expr | None, default: Poly) -> Poly:
         if side is None or isinstance(side, s.NoneValue):
             return default
-        value = _counted(el, size, side, expr)
-        return el.as_poly(value, side.span, "a slice bound")
+        found = el.as_poly(_counted(el, size, side, expr), side.span, "a slice bound")
+        if isinstance(side, s.Unary) and side.op == "-" and found.const() is None and not el.facts.proves(found) and found == -el.as_poly(expr(el, side.value), side.span, "a slice bound"):
+            _only_sizes_count(el, side, whole)
+        return found
 
     text = whole.text() or "the slice"
     if step > 0:

@@ -97,6 +97,30 @@ def test_what_the_page_says_differs() -> None:
     assert rounded.dtype == under.dtype == np.float32 and list(values) == [1, 3]
 
 
+@pytest.mark.parametrize("text", ["np.sqrt(2) * g", "np.exp(1) - g", "np.hypot(3, 4) + g", "np.where(g > 0, np.sqrt(2), g)", "np.minimum(np.log(2), g)", "np.floor(2.5) * g", "np.average(g, weights=i)", "np.average(g, weights=i, returned=True)", "np.pi * g", "np.linalg.norm([3.0, 4.0]) * g"])
+def test_what_numpy_makes_of_numbers_is_numpys(text: str) -> None:
+    kind, why = outcome(text)
+    assert kind == "match", why
+
+
+COUNTED = ["[np.sum(x[:-j] * x[j:]) for j in range(1, 4)]", "[x[-j] for j in range(1, 5)]", "[x[-j:].sum() for j in range(1, 4)]", "[x[-(j + 1):].sum() for j in range(3)]"]
+
+
+@pytest.mark.parametrize("text", COUNTED)
+def test_what_is_known_to_be_one_or_more_counts_from_the_end(text: str) -> None:
+    x = np.random.default_rng(3).random(6)
+    f = at.fn(source=f"{HEAD}\ndef f(x: f64[n]):\n    return {text}\n")
+    np.testing.assert_allclose(f.interpret(x), eval(text, {"np": np, "x": x}))  # noqa: S307  our own list
+
+
+def test_minus_a_variable_that_may_be_0_is_refused_with_what_counts() -> None:
+    """NumPy's x[:-0] is empty."""
+    with pytest.raises(at.Error, match=r"write len\(x\) - j in its place"):
+        at.fn(source=f"{HEAD}\ndef f(x: f64[n], j: i64):\n    return x[:-j]\n")(np.arange(5.0), 2)
+    followed = at.fn(source=f"{HEAD}\ndef f(x: f64[n], j: i64):\n    return x[j:] - x[:len(x) - j]\n")
+    np.testing.assert_allclose(followed(np.arange(5.0), 2), np.full(3, 2.0))
+
+
 @pytest.mark.parametrize(("text", "said"), [("x.tolist(3)", ".tolist takes 0 arguments, not 1"), ("x.cumsum(0, 1, 2, 3)", ".cumsum takes 0 to 2 arguments, not 4"), ("np.argmax(x, 0, 1, 2)", "np.argmax takes 1 to 2 arguments, not 4"), ("u.view(np.int8)", r"f\(x.view\(np.uint8\)\)")])
 def test_arguments_are_counted_as_they_are_written(text: str, said: str) -> None:
     with pytest.raises(at.Error, match=said):

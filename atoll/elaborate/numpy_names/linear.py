@@ -108,7 +108,7 @@ def _tall(c: Call, x: Value) -> tuple[Value, bool]:
     if c.el.facts.proves(m - n):
         count = rank(x.type)
         return c.moved(x, [*range(count - 2), count - 1, count - 2]), True
-    c.refuse("a matrix of which it is not known whether it has more rows or columns", "assert it before: assert n >= m")
+    c.refuse("a matrix of which it is not known whether it has more rows or columns", f"assert it before: assert {c.el.solver.resolve(n)} >= {c.el.solver.resolve(m)}")
 
 
 def _turned(c: Call, x: Value) -> Value:

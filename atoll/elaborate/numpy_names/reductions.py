@@ -154,6 +154,8 @@ def _quantile(percent: bool, nan: bool = False) -> Callable[..., Any]:
 
 def _average(c: Call, a: Any, axis: Any = None, weights: Any = None, returned: Any = False, *, keepdims: Any = False) -> Value:
     x = c.value(a)
+    if not c.none(weights) and (c.dtype_of(x).is_float or c.dtype_of(c.array(weights)).is_float):
+        x, weights = c.promoted([x, c.array(weights)])
     if c.flag(returned, "returned"):
         return c.tuple([c.el.bind(_average(c, x, axis, weights, keepdims=keepdims)), c.el.bind(_weight(c, x, axis, weights, keepdims))])
     if c.none(weights):
