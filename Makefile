@@ -165,7 +165,7 @@ beside-futhark: $(VENV)/.ready
 # The twelve evals of GradBench against the manual C++ (and JAX, PyTorch) of a checkout: make gradbench GRADBENCH=/path/to/gradbench
 # (cpp/json.hpp there: `make -C cpp`, or a link to Debian's nlohmann-json3-dev)
 gradbench: $(VENV)/.ready
-	PYTHONPATH=. bench/.peers/bin/python -m bench.gradbench.compare $(GRADBENCH)
+	PYTHONPATH=. bench/.peers/bin/python -m bench.gradbench.compare $(GRADBENCH) --write bench/results/gradbench.txt
 
 # GradBench's own evals, message by message, with a tolerance of 1e-9: make gradbench-evals GRADBENCH=/path/to/gradbench [EVALS="gmm ba --whole"]
 gradbench-evals: $(VENV)/.ready

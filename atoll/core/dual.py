@@ -185,10 +185,11 @@ def customised(fn: ir.Function, args: tuple[Any, ...], span: Span, run: Callable
     primals, tangents = zip(*(_split(tag, arg) for arg in args), strict=True)
     value = customised(fn, primals, span, run)
     rule = fn.vjp if tag % 2 else fn.jvp
+    integers = bool(tag & 2)
     if rule is None:
         only_one(fn, span)
     if rule is fn.jvp:
-        return _seeded(tag, fn.result, value, run(rule, (*primals, *tangents)))
+        return _seeded(tag, fn.result, value, run(rule, (*primals, *tangents)), integers)
 
     def moved(position: int, leaf: Any) -> Any:
         dtype = np.asarray(v.primal(leaf)).dtype
@@ -197,12 +198,12 @@ def customised(fn: ir.Function, args: tuple[Any, ...], span: Span, run: Callable
         zeros = v.map_leaves(v.zeros_like, value)
         for seeds in zip(*(_units(zeros, position, leaf, one) for one in ((1, -1j) if dtype.kind == "c" else (1,))), strict=True):
             found = [run(rule, (*primals, seed)) for seed in seeds]
-            sums = [_dot(adjoints if len(args) > 1 else (adjoints,), tangents, part) for adjoints in found]
+            sums = [_dot(adjoints if len(args) > 1 else (adjoints,), tangents, part, "fciub" if integers else "fc") for adjoints in found]
             cells.append(sums[0] if len(sums) == 1 else _apply("complex", tuple(sums), dtype))  # Re(dz) and Re(-i dz) = Im(dz)
         return _collected(cells, np.shape(v.primal(leaf)), dtype)
 
-    leaves = enumerate(zip(_floats(fn.result), v.leaves(value), strict=True))
-    return _seeded(tag, fn.result, value, _with_leaves(value, [moved(k, x) if is_float else v.zeros_like(x) for k, (is_float, x) in leaves]))
+    leaves = enumerate(zip(_floats(fn.result, integers), v.leaves(value), strict=True))
+    return _seeded(tag, fn.result, value, _with_leaves(value, [moved(k, x) if is_float else v.zeros_like(x) for k, (is_float, x) in leaves]), integers)
 
 
 def _gradient(inter: Interpreter, e: ir.Vjp, args: Any, zeros: list[Any], k: int, position: int, leaf: Any, seed: Any) -> Any:

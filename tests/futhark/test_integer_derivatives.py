@@ -33,6 +33,7 @@ entry places [n] (xs: [n]f64) (i: i64) = vjp (\\(xs, i) -> xs[i] * f64.i64 i) (x
 entry conversions (x: i32) = jvp (\\x -> i64.i32 x * 3 + i64.f64 (f64.i32 x * 2.0)) x 1
 entry inside (x: i32) (y: f64) = vjp (\\(x, y) -> f64.i32 x * y * vjp (\\z -> z * z * f64.i32 x) y 1) (x, y) 1
 entry twice (x: i32) = vjp (\\x -> vjp (\\y -> y * y * y * x) x 1) x 1
+entry own (x: i32) (y: i32) = vjp (\\(x, y) -> with_vjp (\\(x, y) -> x * x + y) (\\res b -> (res * b * 10, b * 7)) (x, y * 2) + x) (x, y) 3
 entry half [n] (xs: [n]f32) = vjp (\\xs -> i32.f32 (f32.sum xs)) xs 3
 """
 NUMBERS = [("numbers", (7, -3), np.int32), ("numbers", (-9, 4), np.int32), ("longs", (7, -3), np.int64), ("longs", (-9, 4), np.int64), ("far", (3,), np.int64), ("lengths", (4, 5), np.int64)]
@@ -71,6 +72,8 @@ def test_known(programs: Any) -> None:
     assert programs.twice(np.int32(3)) == 81
     xs, at_2 = programs.places(np.array([1.0, 2.0, 3.0]), 2)
     assert np.array_equal(xs, [0, 0, 2]) and at_2 == 3
+    assert programs.own(np.int32(3), np.int32(4)) == ((9 + 8) * 30 + 3, 42)
+    agree(programs.own, np.int32(3), np.int32(4))
     agree(programs.conversions, np.int32(5))
     agree(programs.inside, np.int32(3), 2.5)
 
