@@ -93,6 +93,8 @@ def power(a: Any, b: Any) -> Any:
         if b < 0:
             raise NegativePower
         return wrap(pow(int(a), int(b), 1 << (a.dtype.itemsize * 8)), a.dtype)
+    if not np.iscomplexobj(a) and b == 0.5 and (a == 0 or np.isinf(a)):
+        return abs(a)  # as in C; for one number NumPy takes a square root, which is -0.0 and nan where a is negative
     return np.power(a, b)
 
 

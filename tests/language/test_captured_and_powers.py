@@ -50,3 +50,16 @@ def test_powers_of_literals() -> None:
         with pytest.raises(at.Error) as found:
             at.fn(source=f"{HEAD}def f(x: f64[n]):\n    return {text}\n")
         assert found.value.code == "E0212", text
+
+
+def test_powers_of_edges_are_those_of_c():
+    """Also in the interpreter, number by number: NumPy takes a square root of one number to the 0.5."""
+
+    powers = at.fn(source=HEAD + "def powers(x: f64[n], y: f64[n]) -> f64[n]:\n    return x ** y\n")
+    edges = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, -0.5, 2.0]
+    x, y = (np.array(v) for v in zip(*[(a, b) for a in edges for b in edges], strict=True))
+    with np.errstate(all="ignore"):
+        expected = x**y
+    for found in (powers.interpret(x, y), powers(x, y)):
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected), strict=True)
