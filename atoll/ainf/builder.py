@@ -181,10 +181,11 @@ class Builder(Known):
             free |= cond.leaves()
         dims = self._dims(free, prim, home)
         equal: list[ir.Line] = []
-        if not effect:
+        index = isinstance(prim, ir.Check) and prim.value is not None
+        if index or not effect:
             equal = self._tables.setdefault(id(home), {}).setdefault(_key(prim, results, dims), equal)
         if equal and self.share:
-            found = self._find(equal, prim, dims, conds, home)
+            found = self._checked_before(equal, dims, conds) if index else self._find(equal, prim, dims, conds, home)
             if found is not None:
                 found.reverse &= self.reverse
                 found.comes_from(self.place(span))
@@ -293,6 +294,14 @@ class Builder(Known):
                     queue += [x for x in fact.leaves() if isinstance(x, ir.Binder)]
         return tuple(found) if len(found) == 1 else tuple(sorted(found, key=lambda b: b.uid))
 
+    def _checked_before(self, equal: list[ir.Line], dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...]) -> ir.Line | None:
+        """An index that was checked already wherever it would be checked again: where one fails the other has failed before."""
+        for line in equal:
+            env: dict[Atom, Poly] = {a: poly(b) for a, b in zip(line.dims, dims, strict=True)}
+            if {cond.subst(env) for cond in line.conds} <= set(conds):
+                return line
+        return None
+
     def _find(
         self, equal: list[ir.Line], prim: ir.Prim, dims: tuple[ir.Binder, ...], conds: tuple[ir.Cond, ...], home: ir.Block
     ) -> ir.Line | None:
@@ -396,6 +405,8 @@ def _key(prim: ir.Prim, results: tuple[ir.Result, ...], dims: tuple[ir.Binder, .
     bound = (*dims, *own_binders(prim))
     position: dict[Atom, int] = {b: k for k, b in enumerate(bound)}
     extents = tuple([_poly_key(b.extent, position) for b in bound])
+    if isinstance(prim, ir.Check):  # wherever it is written
+        return ("Check", extents, prim.site.code, _any_key((prim.conds, prim.args, prim.value), position), *[_result_key(r, position) for r in results])
     if type(prim) is ir.Op:
         return (prim.name, extents, *[_any_key(a, position) for a in prim.args], *[_result_key(r, position) for r in results])
     return (type(prim).__name__, extents, _any_key(prim, position), *[_result_key(r, position) for r in results])
