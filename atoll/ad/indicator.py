@@ -323,9 +323,19 @@ def _minus(b: Builder, value: ir.Operand, dtype: DType) -> ir.Operand | None:
 def _scatter(
     b: Builder, dtype: DType, target: tuple[ir.Binder, ...], index: tuple[Poly, ...], value: ir.Operand, conds: list[ir.Cond], solved: Solved
 ) -> ir.Operand:
-    """Positions that could not be solved: add into an array of zeros at computed places."""
-    where = tuple(index[k].subst(solved.replace) for k in solved.open)
+    """Positions that could not be solved: add into an array of zeros at computed places. Places behind them (the columns of rows that are gathered) are added with them, row by row."""
+    where = [index[k].subst(solved.replace) for k in solved.open]
     opened = [target[k] for k in solved.open]
+    behind = _behind(target, solved)
+    if behind:
+        env: dict[Atom, Poly] = {}
+        for x in behind:
+            new = b.fresh_binder(x.name, x.extent)
+            env[x] = poly(new)
+            solved.left.append(new)
+        value, conds = ir.subst_operand(value, env), [c.subst(env) for c in conds]
+        where = [p.subst(env) for p in where] + [env[x] for x in behind]
+        opened += behind
     axes = tuple(longest(b, x.extent, opened, {}) for x in opened)  # rows may differ in length
     base = ir.Abs(tuple(b.fresh_binder(x.name, n) for x, n in zip(opened, axes, strict=True)), zero(dtype))
     inside = set(solved.left)
@@ -334,13 +344,23 @@ def _scatter(
     with b.under(*outer):
         with b.binding(*solved.left), b.under(*inner):
             value = sign_on_steady(b, value, list(solved.left), dtype)
-        prim = ir.Scatter(base, tuple(solved.left), where, value, "add", False, tuple(inner))
+        prim = ir.Scatter(base, tuple(solved.left), tuple(where), value, "add", False, tuple(inner))
         line, at = b.emit(prim, (ir.Result(dtype, axes),), hint="g")
-    read = ir.Ref(line, 0, at + tuple(poly(target[k]) for k in solved.open))
+    read = ir.Ref(line, 0, at + tuple(poly(x) for x in opened))
     known = {given.made for given in b.path}
     env = dict(zip(line.dims, at, strict=True))
     there = (c.subst(env) for c in line.conds if c.kind != "ge")  # what only the places depend on: the value is 0 without it
     return guarded(b, [*outer, *(c for c in there if c not in outer and c not in known)], read, dtype)
+
+
+def _behind(target: tuple[ir.Binder, ...], solved: Solved) -> list[ir.Binder]:
+    """The places after those that could not be solved, when they are the same for all of these: rows of one array."""
+    last = solved.open[-1]
+    behind = list(target[last + 1 :])
+    places = set(target)
+    if list(range(solved.open[0], last + 1)) != solved.open or any(x.facts or places & reach(x) for x in behind) or any(places & reach(x) for x in solved.left):
+        return []
+    return behind
 
 
 def longest(b: Builder, n: Poly, dims: list[ir.Binder], env: Mapping[Atom, Poly]) -> Poly:
