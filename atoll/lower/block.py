@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import line_refs
 from atoll.loops import ir as lp
+from atoll.lower.handed_over import is_handed_over
 from atoll.lower.memory import BufferSink, Memory, Path, Sink, VarSink
 from atoll.lower.places import Place, Scope, VarPlace
 from atoll.lower.strip_code import strip_code
@@ -103,7 +104,8 @@ class BlockLowerer(Memory):
             for buffer in self.pending_frees.pop(k, ()):
                 free = lp.Free(buffer)
                 scope.add(free)
-                self.freed.append((buffer, scope, free))
+                if not (any(isinstance(s.prim, ir.Loop) for s in group.stages) and is_handed_over(scope.stmts, buffer)):
+                    self.freed.append((buffer, scope, free))
 
     def _open_results(self, group: Group, scope: Scope) -> None:
         """Results whose size only running decides get their memory when it is known."""

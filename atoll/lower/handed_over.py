@@ -25,6 +25,11 @@ def handed_over(stmts: lp.Stmts) -> list[lp.Stmt]:
     return every_block(stmts, _block)
 
 
+def is_handed_over(stmts: lp.Stmts, buffer: lp.Buffer) -> bool:
+    """Whether memory is that of a state that begins as it is: nothing else may be made in it."""
+    return any((copy := _whole_copy(stmts, at)) is not None and copy[1] is buffer for at in range(len(stmts)))
+
+
 def _block(stmts: lp.Stmts) -> lp.Stmts:
     for at in reversed(range(len(stmts))):
         stmts = _one_round(stmts, at)

@@ -75,7 +75,7 @@ def find_contractions(lines: list[ir.Line], results: Sequence[ir.Abs]) -> tuple[
             continue
         sums, inner, factors = chain
         contraction = classify(line, sums, factors, here) if len(line.dims) > 1 else None if line in read else _times_vector(line, sums, factors, uses)
-        if contraction is None or (any(c.poly is not None for c in line.conds) and not _always_there(line, sums, factors)):
+        if contraction is None or (any(c.poly is not None for c in line.conds) and not always_there(line, sums, factors)):
             continue
         halves = [c for c in line.conds if _is_triangle(c, line)]
         if halves:
@@ -94,7 +94,7 @@ def _is_sum(line: ir.Line) -> bool:
     prim = line.prim
     if not isinstance(prim, ir.Reduce) or prim.monoid != "add" or line.results[0].dtype.name not in ("f32", "f64") or not line.dims:
         return False
-    return all(_holds_mostly(c, line) or _is_triangle(c, line) for c in line.conds)
+    return all(holds_mostly(c, line) or _is_triangle(c, line) for c in line.conds)
 
 
 def _is_triangle(cond: ir.Cond, line: ir.Line) -> bool:
@@ -118,24 +118,27 @@ def _triangle(cond: ir.Cond, found: Contraction) -> tuple[bool, int]:
     return lower, offset
 
 
-def _holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:
+def holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:
     """A condition on the indices of a sum that all but a few of its elements fulfil: off a diagonal, away from an edge. The few are cheaper to compute than to leave out."""
     if cond.poly is None:
         return not cond.leaves()  # it holds for all of them or for none, and the product is under it
     inside = [d for d in line.dims if d in cond.poly.leaves()]
-    if not inside or any(cond.poly.coefficient(d) not in (1, -1) for d in inside):
+    steps = [None if step is None else step.const() for step in (cond.poly.coefficient(d) for d in inside)]
+    if not inside or not all(steps):
         return False
     if cond.kind == "ne":
-        return True
-    if cond.kind != "ge" or len(inside) != 1:
+        return all(step in (1, -1) for step in steps)
+    if cond.kind != "ge":
         return False
-    (d,) = inside
-    left_out = -cond.poly if cond.poly.coefficient(d) == 1 else d.extent - 1 - cond.poly  # at the first index, or at the last
-    few = (left_out + d if cond.poly.coefficient(d) == 1 else left_out - d).const()
-    return few is not None and few <= 8
+    rest = cond.poly - sum((step * poly(d) for d, step in zip(inside, steps, strict=True) if step), poly(0))
+    if any(d in rest.leaves() for d in inside):
+        return False
+    least = rest + sum((step * (d.extent - 1) for d, step in zip(inside, steps, strict=True) if step and step < 0), poly(0))
+    few = least.const()
+    return few is not None and few >= -8
 
 
-def _always_there(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref]) -> bool:
+def always_there(line: ir.Line, sums: tuple[ir.Binder, ...], factors: tuple[ir.Ref, ir.Ref]) -> bool:
     """Whether what a conditional sum reads is there for all its indices, so that it may be computed where nobody wants it, too."""
     loops = (*line.dims, *sums)
     if any(isinstance(a, ir.RefAtom) for b in loops for a in b.extent.leaves()):
@@ -151,7 +154,7 @@ def _chain(line: ir.Line, uses: dict[ir.Line, int], here: set[ir.Line]) -> tuple
     sums, inner = [prim.binder], set[ir.Line]()
     arg = _through_reads(prim.arg)
     whole = set(line.conds)  # those inside hold where these do
-    while isinstance(arg, ir.Ref) and arg.line in here and uses.get(arg.line) == 1 and whole.issuperset(c for c in arg.line.conds if c.poly is None) and not any(c.poly for c in arg.line.conds):
+    while isinstance(arg, ir.Ref) and arg.line in here and arg.line.keep is None and uses.get(arg.line) == 1 and whole.issuperset(c for c in arg.line.conds if c.poly is None) and not any(c.poly for c in arg.line.conds):
         env = dict(zip(arg.line.dims, arg.index, strict=False))
         step = arg.line.prim
         if isinstance(step, ir.Reduce) and step.monoid == "add" and len(sums) < _LEVELS:

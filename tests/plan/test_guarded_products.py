@@ -81,6 +81,12 @@ MASKS = {
     "in a loop": "def f(a: f64[n, n], b: f64[n, m]) -> f64[n, m]:\n    for t in range(3):\n        b = [[0.1 * sum(a[i, p] * b[p, j] for p in range(n) if p <= i) for j in range(m)] for i in range(n)]\n    return b\n",
     "padded": "def f(x: f64[n, m, k], w: f64[3, 3, k, q]) -> f64[n, m, q]:\n    return [[[sum(x[i + u - 1, j + v - 1, p] * w[u, v, p, o] for u in range(3) for v in range(3) for p in range(k) if i + u >= 1 and i + u <= n and j + v >= 1 and j + v <= m) for o in range(q)] for j in range(m)] for i in range(n)]\n",
     "stride and dilation": "def f(x: f64[2 * n, m, k], w: f64[3, 2, k, q]) -> f64[n, m, q]:\n    return [[[sum(x[2 * i + 2 * u - 2, j + v, p] * w[u, v, p, o] for u in range(3) for v in range(2) for p in range(k) if 2 * i + 2 * u >= 2 and 2 * i + 2 * u - 2 < 2 * n and j + v < m) for o in range(q)] for j in range(m)] for i in range(n)]\n",
+    "ones": "def f(c: f64[n, k], b: f64[k, m]) -> f64[n, m]:\n    return [[sum(b[p, j] if c[i, p] > 0.0 else 0.0 for p in range(k)) for j in range(m)] for i in range(n)]\n",
+    "of both": "def f(a: f64[n, k], b: f64[k, m], c: f64[n, k], d: f64[k, m]) -> f64[n, m]:\n    return [[sum(a[i, p] * b[p, j] if c[i, p] > 0.0 and d[p, j] > 0.0 else 0.0 for p in range(k)) for j in range(m)] for i in range(n)]\n",
+    "sums inside": "def f(a: f64[q, n, k], b: f64[q, k, m]) -> f64[n, m]:\n    return [[sum(sum(a[t, i, p] * b[t, p, j] for t in range(q)) if p != i else 0.0 for p in range(k)) for j in range(m)] for i in range(n)]\n",
+    "but for an edge": "def f(a: f64[n, k], b: f64[k, m], c: f64[n, k]) -> f64[n, m]:\n    return [[sum(a[i, p] * b[p, j] if c[i, p] > 0.0 else 0.0 for p in range(k)) if 2 * i + j >= 1 else 7.0 for j in range(m)] for i in range(n)]\n",
+    "windows": "def f(x: f64[k, n, m], y: f64[q, n, m]) -> f64[q, k, 3, 3]:\n    return [[[[sum(y[o, i, j] * x[c, i + u - 1, j + v - 1] if 0 <= i + u - 1 < n and 0 <= j + v - 1 < m else 0.0 for i in range(n) for j in range(m)) for v in range(3)] for u in range(3)] for c in range(k)] for o in range(q)]\n",
+    "windows of images": "def f(x: f64[2, k, n, m], y: f64[2, q, n, m], z: f64[2, q, n, m]) -> f64[q, k, 3, 3]:\n    return [[[[sum(y[t, o, i, j] * x[t, c, i + u - 1, j + v - 1] if z[t, o, i, j] > 0.0 and 0 <= i + u - 1 < n and 0 <= j + v - 1 < m else 0.0 for t in range(2) for i in range(n) for j in range(m)) for v in range(3)] for u in range(3)] for c in range(k)] for o in range(q)]\n",
 }
 
 BANDS = {
@@ -111,7 +117,7 @@ def test_masked_values(name: str) -> None:
                         agree(f, *other, compiled=False)
 
 
-@pytest.mark.parametrize("name", ["strict triangle", "padded", "in a loop"])
+@pytest.mark.parametrize("name", ["strict triangle", "padded", "in a loop", "of both", "windows of images"])
 def test_masked_compiled(name: str) -> None:
     f = function(name)
     rng, sizes = np.random.default_rng(8), {"n": 4, "m": 5, "k": 3, "q": 8}

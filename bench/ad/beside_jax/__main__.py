@@ -1,4 +1,4 @@
-"""Gradients of forty programs beside JAX's, each compared first.
+"""Gradients of programs beside JAX's, each compared first.
 
     python -m bench.ad.beside_jax [--only TEXT,TEXT] [--threads 1] [--scale 1.0] [--seconds 0.6] [--write]
 
@@ -23,9 +23,9 @@ RESULTS = Path(__file__).parents[2] / "results" / "gradients_beside_jax.json"
 
 
 def every() -> list[Any]:
-    from bench.ad.beside_jax import dense, elsewhere, over_time
+    from bench.ad.beside_jax import convolutions, dense, elsewhere, over_time
 
-    return [*dense.PROGRAMS, *over_time.PROGRAMS, *elsewhere.PROGRAMS]
+    return [*dense.PROGRAMS, *over_time.PROGRAMS, *elsewhere.PROGRAMS, *convolutions.PROGRAMS]
 
 
 def calls(program: Any, args: tuple[Any, ...]) -> dict[str, Any]:
