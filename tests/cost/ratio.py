@@ -1,6 +1,6 @@
 """The cost of a gradient beside that of its function, counted in the loops of both (loops/count.py).
 
-    python -m tests.cost.ratio [programs | further | others | NAME ...]     the table of the programs of tests/cost/programs.py, further.py and others.py
+    python -m tests.cost.ratio [programs | further | others | kinds | NAME ...]     the table of the programs of tests/cost/programs.py, further.py, others.py and kinds.py
 """
 
 from __future__ import annotations
@@ -46,10 +46,11 @@ def ratios(f: at.Function, g: at.Function, points: list[tuple[Any, ...]]) -> Rat
 
 def main(names: list[str]) -> None:
     from tests.cost.further import FURTHER
+    from tests.cost.kinds import KINDS
     from tests.cost.others import OTHERS
     from tests.cost.programs import PROGRAMS
 
-    tables = {"programs": PROGRAMS, "further": FURTHER, "others": OTHERS}
+    tables = {"programs": PROGRAMS, "further": FURTHER, "others": OTHERS, "kinds": KINDS}
     for program in [p for name in tables for p in tables[name] if not names or name in names or p.name in names]:
         try:
             found = ratios(program.function, program.gradient, program.points())
