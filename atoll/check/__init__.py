@@ -4,7 +4,7 @@
     obligations.py   C1 to C10 and freedom from races, proved for all sizes
     separate.py      why two stores never meet
     certificate.py   everything as JSON;  smtlib.py  the same questions for any solver
-    prove.py, terms.py, rules.py, follow.py, loops.py, sums.py    the checker: standard library only, no search, no solver
+    prove.py, terms.py, rules.py, blocks.py, follow.py, loops.py, sums.py    the checker: standard library only, no search, no solver
     rewrites/        the checker of rewrites of loops (certificates of compiles), standard library only
     watched.py, compiled.py    what it is given: every rewrite of a function, written down
 """

@@ -16,6 +16,7 @@ _LICENCES = {
     "signed-zero": "the sign of a zero may differ: a + 0 is written as a where a guard is known to fail",
     "reassociate": "sums are added in another order, which changes rounding",
     "contract": "a product and a sum are rounded once instead of twice (fma)",
+    "rescale": "exp(a - b) is computed as exp(a - c) * exp(c - b), a <= c <= b: rounding changes, and sums over nothing but -inf are 0, not NaN",
     "finite": "a pad times a number is a pad: no infinity or NaN is multiplied by padding",
 }
 

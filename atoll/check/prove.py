@@ -2,7 +2,7 @@
 
 It reads a certificate and does everything again: the hypotheses at every position, the result of every rule, the loops of the last term, the
 obligations on those loops. Where a proof is needed it is looked up and multiplied out. What it takes on trust is printed at the end.
-Python's standard library is all it needs: sums.py, terms.py, rules.py, follow.py, loops.py, nests.py, limits.py, rewrites/ and this file.
+Python's standard library is all it needs: sums.py, terms.py, rules.py, blocks.py, follow.py, loops.py, nests.py, limits.py, rewrites/ and this file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from atoll.check.terms import (
 FORMAT = "atoll certificate 3"
 LARGEST = 8_000_000  # bytes of a certificate, unpacked; the largest of ours has 300,000
 DEPTH = 5_000
-LICENCES = frozenset(("reassociate", "signed-zero", "finite", "contract"))
+LICENCES = frozenset(("reassociate", "signed-zero", "finite", "contract", "rescale"))
 
 
 class Checker:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from atoll.check.follow import Follower
+from atoll.check.blocks import Blocks
 from atoll.check.sums import (
     ONE,
     ZERO,
@@ -51,7 +51,7 @@ from atoll.check.terms import (
 WRAPPED = {"transpose": "transpose", "reverse": "reverse", "pad_r": "trunc_r", "pad_l": "trunc_l"}
 
 
-class Rules(Follower):
+class Rules(Blocks):
     """A method per rule: from the old term and what the step says, the new one."""
 
     def step(self, rule: str, env: Env, t: Term, args: dict[str, Any], new: Term) -> set[str]:
@@ -71,12 +71,6 @@ class Rules(Follower):
         if isinstance(x, dict):
             return self.t.poly(x["p"]) if "p" in x else x["x"]
         return tuple(self.argument(y) for y in x) if isinstance(x, list) else x
-
-    def ge(self, env: Env, goal: Poly, what: str = "a side condition") -> None:
-        need(self.proofs.holds(env.facts, goal), what, "is not proved")
-
-    def eq(self, env: Env, a: Poly, b: Poly) -> None:
-        need(self.proofs.equal(env.facts, a, b), "an equation is not proved")
 
     def only_add(self, t: Term) -> None:
         need(t[0] not in ("sum", "plus") or t[-1] == "add", "pads are not neutral")

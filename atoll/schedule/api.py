@@ -20,6 +20,7 @@ from atoll.schedule.equations import EQUATIONS
 from atoll.schedule.formulas import conditions
 from atoll.schedule.kernel import RULES, Forbidden, Misused, Refused, Theorem, signature, start
 from atoll.schedule.names import binders, find, listing, matches
+from atoll.schedule.online import online
 from atoll.schedule.pads import show_pads
 from atoll.schedule.work import Work
 from atoll.sizes import PolyLike, Sym
@@ -209,6 +210,11 @@ class Schedule:
     def reassociate(self, loop: str, lanes: int, name: str | None = None) -> Schedule:
         """A sum as `lanes` interleaved partial sums, which are then added up."""
         return self._step(f"reassociate({loop!r}, {lanes})", lambda w: loop_steps.reassociate(w, loop, lanes, name))
+
+    def online(self, maximum: str, size: PolyLike, at: str | None = None) -> Schedule:
+        """Sums of exp(... - maximum) in one pass over blocks, each with a maximum and sums of its own (softmax, logsumexp, attention); `at`: the loop over rows."""
+        shown = "" if at is None else f", at={at!r}"
+        return self._step(f"online({maximum!r}, {size}{shown})", lambda w: online(w, maximum, size, at))
 
     def accumulate_in_register(self, loop: str, over: tuple[str, ...] = (), name: str = "acc") -> Schedule:
         """Add a sum up in registers, a tile of them over the loops `over`, and write it back once."""
@@ -417,7 +423,7 @@ def schedule(function: Any) -> Schedule:
         fail("E0506", caller(), name=core.name, problem='bits="portable" says how its sums are cut and its functions computed, and the rules of schedules know neither; schedule it without')
     try:
         source = from_ainf.translate(named_ainf.translate(core, named_ainf.names_written(function)))
-        forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite"))
+        forbidden = frozenset() if source.reassociate else frozenset(("reassociate", "contract", "finite", "rescale"))
         theorem = start(source.name, source.term, source.facts, source.inputs, forbidden, frozenset(source.params.values()))
     except from_ainf.Inexpressible as problem:
         fail("E0506", caller(), name=core.name, problem=str(problem))

@@ -6,7 +6,8 @@ conditions there, and checks the whole new term (`well_formed`). Arguments are d
 list of steps with its proofs is the certificate. `assume` weakens a theorem by a fact about sizes; whoever compiles it must test the fact.
 
 Licences say what a step does to floating-point results: nothing ("exact", not recorded), the sign of a zero ("signed-zero"), the order of
-additions ("reassociate"), one rounding instead of two ("contract"), or that no infinity or NaN is multiplied by a pad ("finite").
+additions ("reassociate"), one rounding instead of two ("contract"), that no infinity or NaN is multiplied by a pad ("finite"), or that an
+exponential is a product of two ("rescale").
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import condition
 from atoll.sizes.prover import Facts
 
-LICENCES = ("signed-zero", "contract", "reassociate", "finite")
+LICENCES = ("signed-zero", "contract", "reassociate", "finite", "rescale")
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,16 +157,16 @@ def stage(
     x = w.value(value)
     label = name or x.name
     if at is None:
-        return _stage_at(w, x, _scope_root(w, x), label, layout)
+        return stage_at(w, x, _scope_root(w, x), label, layout)
     sym = w.loop(at)
     if x in w.context((*w.path(sym), 0)).parts and (made := _rounds(w, x, sym, label, elsewhere == "stage")) is not None:
         return made
-    new = _stage_at(w, x, (*w.path(sym), 0), label, layout)
+    new = stage_at(w, x, (*w.path(sym), 0), label, layout)
     if x not in w.theorem.inputs and elsewhere == "stage":
         _stage_beside(w, x, sym, label, layout)
     elif x not in w.theorem.inputs and elsewhere == "inline":
         inline(w, x)
-    _drop(w, x)
+    drop(w, x)
     return new
 
 
@@ -188,7 +188,7 @@ def _rounds(w: Work, x: tm.Tensor, sym: Sym, label: str, all: bool) -> tm.Tensor
         if other is None:
             break  # it is read whole
         w.do(uses[0][:other], "nest_round", x=x, index=_round(w, x, uses[0][:other]), name=label)
-    _drop(w, x)
+    drop(w, x)
     return made.names[0]
 
 
@@ -238,7 +238,7 @@ def _scope_root(w: Work, x: tm.Tensor) -> tm.Path:
     return path if not isinstance(t, tm.Many) else path
 
 
-def _stage_at(w: Work, x: tm.Tensor, root: tm.Path, label: str, layout: Layout | None) -> tm.Tensor:
+def stage_at(w: Work, x: tm.Tensor, root: tm.Path, label: str, layout: Layout | None) -> tm.Tensor:
     first, extents = footprint(w, x, root)
     for n in extents:
         if not w.closed(n):
@@ -276,13 +276,13 @@ def _stage_beside(w: Work, x: tm.Tensor, sym: Sym, label: str, layout: Layout | 
         other = (*path[:n], 1 - path[n])
         if w.uses(x, other):
             try:
-                _stage_at(w, x, other, label, layout)
+                stage_at(w, x, other, label, layout)
             except Refused:
                 continue  # the whole value is kept for that part
             path = w.path(sym)
 
 
-def _drop(w: Work, x: tm.Tensor) -> None:
+def drop(w: Work, x: tm.Tensor) -> None:
     """Forget a value nobody reads any more."""
     if x in w.theorem.inputs:
         return
@@ -306,7 +306,7 @@ def inline(w: Work, value: str | tm.Tensor, at: str | Sym | None = None) -> None
         if not uses:
             break
         w.do(uses[0], "unfold")
-    _drop(w, x)
+    drop(w, x)
     w.simplify()
 
 

@@ -17,9 +17,9 @@ from atoll.schedule.kernel import Misused, Refused, Theorem
 from atoll.schedule.to_loops import Notes
 from atoll.sizes import Atom, Poly, PolyLike, Sym, poly
 
-from atoll.schedule import rules_lets, rules_loops, simplify  # isort: skip  (they enter the rules into the table)
+from atoll.schedule import rules_blocks, rules_lets, rules_loops, simplify  # isort: skip  (they enter the rules into the table)
 
-_ = (rules_lets, rules_loops, simplify)
+_ = (rules_blocks, rules_lets, rules_loops, simplify)
 
 
 def copy_notes(notes: Notes) -> Notes:

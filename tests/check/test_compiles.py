@@ -278,7 +278,7 @@ def test_by_itself(tmp_path: Path) -> None:
     code = f"import runpy, sys\nsys.argv = ['alone', {str(path)!r}]\ntry: runpy.run_path({str(alone)!r}, run_name='__main__')\nexcept SystemExit as end: print('status', end.code)\nprint(*(m for m in sys.modules if m.startswith('atoll') or m == 'numpy'))"
     said = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True, cwd=tmp_path).stdout.splitlines()
     assert said[0].startswith("distances: 1 of 1 rewrites proved") and said[-2] == "status 0"
-    own = {"prove", "terms", "rules", "follow", "loops", "nests", "sums", "limits", "verified", "replayed"}
+    own = {"prove", "terms", "rules", "blocks", "follow", "loops", "nests", "sums", "limits", "verified", "replayed"}
     loaded = [m for m in said[-1].split() if m not in ("atoll", "atoll.check") and not m.startswith("atoll.check.rewrites")]
     assert {m.removeprefix("atoll.check.") for m in loaded} <= own
 

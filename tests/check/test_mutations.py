@@ -122,7 +122,7 @@ def test_the_checker_shares_no_code_with_the_compiler() -> None:
     import atoll.check
 
     folder = Path(atoll.check.__path__[0])
-    own = {"prove", "terms", "rules", "follow", "loops", "nests", "sums", "limits", "verified", "replayed", *(f"rewrites/{p.stem}" for p in (folder / "rewrites").glob("*.py"))}
+    own = {"prove", "terms", "rules", "blocks", "follow", "loops", "nests", "sums", "limits", "verified", "replayed", *(f"rewrites/{p.stem}" for p in (folder / "rewrites").glob("*.py"))}
     assert len(own) > 10
     allowed = {f"atoll.check.{name.replace('/', '.')}" for name in own} | {"atoll.check.rewrites"}
     standard = {"__future__", "gzip", "zlib", "hashlib", "json", "sys", "typing", "math", "dataclasses", "collections", "collections.abc", "contextvars", "itertools", "functools", "os", "shutil", "subprocess", "pathlib", "contextlib", "threading", "resource", "signal"}

@@ -17,7 +17,7 @@ import atoll as at
 from atoll import f32
 from atoll.check import verified
 from atoll.check.prove import Checker, prove
-from atoll.check.replayed import RULES, SAME, NotReplayed, Words, opaque, replay
+from atoll.check.replayed import OPEN, RULES, SAME, NotReplayed, Words, opaque, replay
 from atoll.check.sums import Rejected
 from atoll.check.terms import Term, kids, with_kids
 from atoll.schedule import kernel
@@ -41,8 +41,11 @@ def test_every_rule_has_its_theorems() -> None:
     """A rule of the kernel without a row here, or a row whose theorem is not there, is seen."""
     proved = set(re.findall(r"^ *Theorem (\w+)", "\n".join(p.read_text() for p in (ROOT / "proofs").glob("*.v")), re.M))
     table = theorems()
-    assert set(table) == set(kernel.RULES) and set(kernel.RULES) == RULES
+    assert set(table) == set(kernel.RULES) and set(kernel.RULES) == RULES | set(OPEN) and not RULES & set(OPEN)
     for rule, (names, replayed) in table.items():
+        if rule in OPEN:
+            assert not names and replayed == "no", rule
+            continue
         assert names and set(names) <= proved, (rule, set(names) - proved)
         assert replayed == "yes", rule
         assert rule in SAME or f'"{rule}"' in (ROOT / "proofs" / "main.ml").read_text(), rule

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-CHECKER = ("prove", "terms", "rules", "follow", "loops", "nests", "sums", "verified", "replayed", "limits")
+CHECKER = ("prove", "terms", "rules", "blocks", "follow", "loops", "nests", "sums", "verified", "replayed", "limits")
 PARTS = {
     "`atoll/check/` without": [*(ROOT / "atoll" / "check" / f"{x}.py" for x in CHECKER), *(ROOT / "atoll" / "check" / "rewrites").glob("*.py")],
     "`proofs/main.ml`": [ROOT / "proofs" / "main.ml"],

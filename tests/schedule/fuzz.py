@@ -45,6 +45,8 @@ def random_step(s: Any, r: random.Random) -> Any:
     size = r.choice([1, 2, 3, 4, 8])
     tail = r.choice(["cut", "guard", "guard", "perfect"])
     value = r.choice([*names, *(x.name for x in s.theorem.inputs)])
+    if "top" in names and r.random() < 0.4:
+        return lambda: s.online("top", size, at=r.choice(["i", "i", loop]))
     choices = [
         lambda: s.split(loop, size, tail),
         lambda: s.split(loop, size, tail),

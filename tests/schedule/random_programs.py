@@ -9,7 +9,7 @@ import numpy as np
 
 import atoll as at
 
-HEAD = "import atoll as at\nfrom atoll import f32, maximum, minimum, prod, reduce, add, scan, hist, sort\nn, m, k = at.sizes('n m k')\n\n"
+HEAD = "import atoll as at\nfrom atoll import f32, maximum, minimum, prod, reduce, add, scan, hist, sort, exp\nn, m, k = at.sizes('n m k')\n\n"
 
 
 TOTALS = [
@@ -33,13 +33,16 @@ ROUNDS = [
 ]
 
 
+SCORES = ["a[i, p]", "(2.0 * a[i, p])", "(a[i, p] - u[p])", "(a[i, p] if p > i else -3.0)", "(a[i, p] * u[p])"]
+
+
 class Program:
     """A function, and arguments for it at given sizes."""
 
     def __init__(self, seed: int) -> None:
         self.rng = random.Random(seed)
         self.total = random.Random(f"operator {seed}").choice(TOTALS)
-        self.text = HEAD + (self._rounds(random.Random(f"rounds {seed}")) if seed % 5 == 4 else self._matrix() if self.rng.random() < 0.6 else self._vector())
+        self.text = HEAD + (self._rounds(random.Random(f"rounds {seed}")) if seed % 5 == 4 else self._exponentials(random.Random(f"exponentials {seed}")) if seed % 10 == 7 else self._matrix() if self.rng.random() < 0.6 else self._vector())
         self.function: Any = at.fn(source=self.text)
 
     def arguments(self, rng: random.Random) -> tuple[Any, ...]:
@@ -59,6 +62,18 @@ class Program:
         lines.append(f"    h = {made}")
         read = r.choice(["h[i, p]", "h[i, p]", "(h[i, p] + (h[i - 1, p] if i >= 1 else 0.0))", "h[i, k - 1 - p]"])
         lines.append(f"    return [[{self.total.format(f'{read} * b[p, j]', 'p')} for j in range(m)] for i in range(n)]")
+        return "\n".join(lines) + "\n"
+
+    # -- sums of exponentials, with the maximum of a row
+
+    def _exponentials(self, r: random.Random) -> str:
+        score = r.choice(SCORES)
+        lines = ["def f(a: f32[n, k], b: f32[k, m], u: f32[k]) -> f32[n, m]:"]
+        lines.append(f"    top = [reduce(maximum, -50.0, [{score} for p in range(k)]) for i in range(n)]")
+        lines.append(f"    l = [1.0 + sum(exp({score} - top[i]) for p in range(k)) for i in range(n)]")
+        weight = f"exp({score} - top[i])"
+        term, whole = r.choice([(f"{weight} * b[p, j]", " / l[i]"), (f"{weight} / l[i] * b[p, j]", ""), (f"b[p, j] * ({weight} * u[p])", " + l[i]"), (f"{weight} * (b[p, j] + 1.0)", " * top[i]")])
+        lines.append(f"    return [[sum({term} for p in range(k)){whole} for j in range(m)] for i in range(n)]")
         return "\n".join(lines) + "\n"
 
     # -- one axis

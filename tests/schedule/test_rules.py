@@ -12,7 +12,7 @@ import pytest
 from atoll.check.encode import Encoder
 from atoll.check.prove import Checker
 from atoll.check.sums import Rejected
-from atoll.schedule import kernel, rules_lets, rules_loops, simplify
+from atoll.schedule import kernel, rules_blocks, rules_lets, rules_loops, simplify
 from atoll.schedule import term as tm
 from atoll.schedule.kernel import RULES, Refused, Theorem, start
 from atoll.schedule.rules_lets import VIEW_J, VIEW_P
@@ -20,7 +20,7 @@ from atoll.schedule.show import show
 from atoll.sizes import cdiv, poly
 from tests.schedule.random_terms import FACTS, M, Maker, N, agree
 
-_ = (rules_lets, rules_loops, simplify)
+_ = (rules_blocks, rules_lets, rules_loops, simplify)
 SEEDS = 24
 
 
@@ -78,6 +78,15 @@ def arguments(rule: str, t: tm.Term, context: Any, rng: random.Random) -> dict[s
         case "nest_round":
             reads = [u for _, u in tm.walk(t) if isinstance(u, tm.Get) and u.name in context.parts]
             return {"x": reads[0].name, "index": reads[0].index[: rng.randrange(1, 3)]} if reads else None
+        case "rescale":
+            if not (isinstance(t, tm.Op) and t.name == "exp"):
+                return None
+            at = next(p for _, u in tm.walk(t) if isinstance(u, tm.Get) for p in u.index[-1:])
+            return {"at": at, **rng.choice([{"low": poly(0), "high": poly(M)}, {"low": at, "high": at + 1}, {"low": at, "high": poly(M)}, {"low": poly(0), "high": at}])}
+        case "factor":
+            return {"part": rng.choice([(0,), (1,), (0, 1), (1, 1)])}
+        case "let_join":
+            return {"count": rng.choice([2, 2, 3]), "name": "z"}
     return {}
 
 
@@ -215,6 +224,28 @@ def special(rule: str, maker: Maker, rng: random.Random) -> tm.Term | None:
             x = tm.Tensor("x", maker.dtype)
             loop = tm.Gen if rng.random() < 0.5 else tm.Sum
             return tm.Gen(j, poly(0), m, loop(i, poly(1), n + 1, tm.Let(x, tm.Get(c, (poly(i) - 1,)), tm.Op("mul", (tm.Get(x, ()), tm.Get(b, (poly(j),))), maker.dtype))))
+        case "rescale":
+            x = tm.Tensor("x", maker.dtype)
+            top: tm.Term = tm.Sum(j, poly(0), m, tm.Get(a, (poly(i), poly(j))), "maximum")
+            top = top if rng.random() < 0.5 else tm.Op("max", (tm.Lit(-1.0, maker.dtype), top), maker.dtype)
+            weight = tm.Op("exp", (tm.Op("sub", (tm.Get(a, (poly(i), poly(k))), tm.Get(x, ())), maker.dtype),), maker.dtype)
+            return tm.Gen(i, poly(0), n, tm.Let(x, top, tm.Sum(k, poly(0), m, weight)))
+        case "factor":
+            own, same = tm.Get(a, (poly(i), poly(k))), tm.Get(c, (poly(i),))
+            product = tm.Op("mul", rng.choice([(own, same), (same, own), (own, tm.Op("mul", (tm.Get(b, (poly(k),)), same), maker.dtype))]), maker.dtype)
+            return tm.Gen(i, poly(0), n, tm.Sum(k, poly(0), m, product))
+        case "let_join":
+            x, y = tm.Tensor("x", maker.dtype), tm.Tensor("y", maker.dtype)
+            low = rng.choice([poly(0), poly(1)])
+            first: tm.Term = tm.Get(c, (poly(i) - low,))
+            wide = rng.random() < 0.5
+            first = tm.Gen(k, poly(0), m, tm.Op("add", (first, tm.Get(b, (poly(k),))), maker.dtype)) if wide else first
+            here = poly(j) - low - rng.choice([0, 0, 0, 1])
+            second = tm.Op("mul", (tm.Get(x, (here, poly(0)) if wide else (here,)), tm.Get(b, (poly(0),))), maker.dtype)
+            p, q = tm.Sym("p"), tm.Sym("q")
+            use = tm.Op("sub", (tm.Get(x, (poly(p), poly(q)) if wide else (poly(p),)), tm.Get(y, (n - 1 - poly(p),))), maker.dtype)
+            end = tm.Gen(p, poly(0), n, tm.Gen(q, poly(0), m + rng.choice([0, 0, 1]), use))
+            return tm.Let(x, tm.Gen(i, low, n + low, first), tm.Let(y, tm.Gen(j, low, n + low, second), end))
         case "loop_flat":
             size = rng.choice([2, 3])
             return tm.Gen(i, poly(0), n * size, tm.Get(c, (poly(i),)))
@@ -282,6 +313,9 @@ def test_rule_refuses(rule: str) -> None:
         "let_roll": ((), {"lead": poly(0), "rows": 1}),
         "fold": ((0, 0), {"x": c, "index": (poly(i),)}),
         "nest_round": ((0, 0), {"x": c, "index": (poly(i),)}),
+        "rescale": ((0,), {"at": poly(i), "low": poly(0), "high": poly(N)}),
+        "factor": ((0,), {"part": (0,)}),
+        "let_join": ((), {"count": 2, "name": "z"}),
     }
     path, args = bad.get(rule, ((0,) if rule not in ("loop_join", "swap") else (), {}))
     with pytest.raises(Refused):
