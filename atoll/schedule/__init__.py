@@ -7,7 +7,7 @@
     kernel.py     theorems `facts |- source = term`, made only by rules; rules_*.py are the table of rules
     arith.py      side conditions: the prover of sizes/, counterexamples, a solver behind it on request
     equations.py  ATL's lemmas by their names;  pads.py  what is known to be padding
-    api.py        `at.schedule`: named loops (names.py), primitives as recipes of rules (loop_steps.py, value_steps.py), library.py the
+    api.py        `at.schedule`: named loops (names.py), primitives as recipes of rules (loop_steps.py, value_steps.py, online.py), library.py the
                   ones users would write, formulas.py sizes as users write them, caller.py where an error points
     from_ainf.py  the term of a function in normal form; routine.py what stays opaque
     to_loops.py   the loops of a term, through reindexers (place.py), and how every cell comes to be written (cover.py)
