@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from atoll.check.follow import Follower
-from atoll.check.sums import ONE, ZERO, Poly, add, need, sub, var
+from atoll.check.sums import ONE, ZERO, Poly, Rejected, add, need, sub, var
 from atoll.check.terms import Env, Term, alike, below, dtype, element, fresh, kids, mentions, refresh, set_vars, walk, with_kids
 
 LEAST = {"f32": -float.fromhex("0x1.fffffep+127"), "f64": -float.fromhex("0x1.fffffffffffffp+1023")}
@@ -38,7 +38,8 @@ class Blocks(Follower):
         d, (a, b) = t[3], t[2][0][2]
         need(b[0] == "get" and b[1] in env.defs, "what is subtracted has no name")
         whole = highest(element(refresh(env.defs[b[1]]), b[2], env.shapes))
-        need(whole, "what is subtracted is no maximum over a range")
+        if whole is None:
+            raise Rejected("what is subtracted is no maximum over a range")
         _, j, first, last, s, _ = whole
         for goal in (sub(low, first), sub(last, high), sub(at, low), below(at, high)):
             self.ge(env, goal, "the block, or the place in it,")
