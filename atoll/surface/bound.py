@@ -8,7 +8,7 @@
         t = -1
     return t
 
-A loop that only `break` ends (`while True`) needs no `else`.
+The loop's own variable is one where the `else` binds it. A loop that only `break` ends (`while True`) needs no `else`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ def bound_however_left(loop: s.While | s.For) -> Names:
     endless = isinstance(loop, s.While) and isinstance(loop.test, s.Num) and loop.test.value is True
     if not ways or not (loop.orelse or endless):
         return _NONE
-    return (reduce(frozenset.intersection, ways) & binds(loop.body)) - Liveness(loop.body).before_all
+    bound, at_head = reduce(frozenset.intersection, ways), binds_target(loop.target) if isinstance(loop, s.For) else _NONE
+    return (bound & at_head) | ((bound & binds(loop.body)) - Liveness(loop.body).before_all)
 
 
 def _ways_out(loop: s.While | s.For, have: Names) -> list[Names]:

@@ -46,6 +46,41 @@ def in_a_while(x: i64[n], k: i64):
     return t
 
 
+def the_loop_variable(x: i64[n], k: i64):
+    for i, v in enumerate(x):
+        if v > k:
+            break
+    else:
+        i, v = -1, 0
+    return 10 * v + i
+
+
+def the_variables_of_two_loops(x: i64[n], k: i64):
+    for i in range(n):
+        for j in range(i, n):
+            if x[i] + x[j] > k:
+                break
+        else:
+            continue
+        break
+    else:
+        i = -1
+        j = -1
+    return 10 * i + j
+
+
+def the_variable_of_a_loop_inside(x: i64[n], k: i64):
+    s = 0
+    for i in range(n):
+        for j in range(3):
+            if x[i] > k + j:
+                break
+        else:
+            j = 7
+        s += j
+    return s
+
+
 def of_two_loops(x: i64[n], k: i64):
     for i in range(n):
         for j in range(i):
@@ -101,7 +136,7 @@ def arrays_in_rounds(x: i64[n], k: i64):
     return s
 
 
-FUNCTIONS = [first_above, last_seen, in_a_while, of_two_loops, endless, else_returns, arrays_in_rounds]
+FUNCTIONS = [first_above, last_seen, the_loop_variable, the_variables_of_two_loops, the_variable_of_a_loop_inside, in_a_while, of_two_loops, endless, else_returns, arrays_in_rounds]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=[f.__name__ for f in FUNCTIONS])
