@@ -88,7 +88,7 @@ def _solve_one(p: Poly, free: list[ir.Binder], result: Solved, sums: bool) -> bo
     """p = 0 for one index that occurs linearly and nowhere inside."""
     ranked: list[tuple[int, ir.Binder, int]] = []
     for x in free:
-        coef = p.coefficient(x)
+        coef = p.slope(x)
         c = coef.const() if coef is not None else None
         rest = p - poly(x) * c if c else p
         if c and x not in rest.leaves() and not any(x in reach(y) for y in free if y is not x and y in rest.leaves()):
@@ -125,7 +125,7 @@ def _solve_remainder(target: Poly, place: Poly, free: list[ir.Binder], result: S
     if quot is None:
         return False
     for x in free:
-        slope = quot.num.coefficient(x)
+        slope = quot.num.slope(x)
         c = None if slope is None else slope.const()
         if c not in (1, -1) or x.extent.subst(result.replace) != quot.den or x.facts:
             continue
@@ -184,7 +184,7 @@ def _reached(quot: Quot, value: Poly, binders: list[ir.Binder]) -> list[ir.Cond]
 def _split(b: Builder, quot: Quot, value: Poly, result: Solved, sums: bool) -> None:
     """(x + rest) // k = value and nothing else about x: x = value * k + r - rest, and only r is left to sum over."""
     for x in sorted((x for x in result.left if x in quot.num.leaves()), key=lambda x: x.extent.const() is not None):  # rather an index of many than of a few
-        slope = quot.num.coefficient(x)
+        slope = quot.num.slope(x)
         c = None if slope is None else slope.const()
         if c not in (1, -1):
             continue
@@ -369,7 +369,7 @@ def longest(b: Builder, n: Poly, dims: list[ir.Binder], env: Mapping[Atom, Poly]
         if d not in n.leaves():
             continue
         extent = d.extent.subst(env)
-        slope = c.const() if (c := n.coefficient(d)) is not None else None
+        slope = c.const() if (c := n.slope(d)) is not None else None
         if slope is not None and d not in (n - slope * poly(d)).leaves():
             n = n.subst({d: poly(0) if slope < 0 else extent})
             continue

@@ -230,7 +230,7 @@ def _solution(cond: ir.Cond, x: ir.Binder) -> Poly | None:
     """What an equation says x is."""
     if cond.kind != "eq" or cond.poly is None:
         return None
-    slope = cond.poly.coefficient(x)
+    slope = cond.poly.slope(x)
     c = None if slope is None else slope.const()
     if c not in (1, -1):
         return None

@@ -90,7 +90,7 @@ def _by_number(place: Place, size: Poly, wanted: set[Sym], known: set[Any]) -> S
 def _by_size(place: Place, size: Poly, wanted: set[Sym], known: set[Any]) -> Step | None:
     """n*m with m known; where m is 0 nothing determines n."""
     sym = _unknown(size, wanted, known)
-    factor = size.coefficient(sym) if sym is not None else None
+    factor = size.slope(sym) if sym is not None else None
     if sym is None or factor is None or not factor.terms or sym in (rest := size - poly(sym) * factor).leaves():
         return None
     return Step(place, size, sym, factor, rest)

@@ -29,10 +29,10 @@ def _shown(formulas: list[Poly], number: int, value: Value) -> str:
 def _reach(p: Poly, stride: int, rounds: dict[Sym, tuple[Poly, Poly]]) -> Iterator[tuple[Poly, Poly]]:
     """Least and greatest distance from an index of which the read is a multiple, for each index that may be the one that is cut."""
     for own in p.leaves():
-        if isinstance(own, Sym) and own in rounds and p.coefficient(own) == poly(stride):
+        if isinstance(own, Sym) and own in rounds and p.slope(own) == poly(stride):
             low = high = p - poly(own) * stride
             for sym, (first, last) in rounds.items():
-                slope = low.coefficient(sym)
+                slope = low.slope(sym)
                 factor = 0 if slope is None else slope.const() or 0
                 if factor and sym is not own:
                     low = low.subst({sym: first if factor > 0 else last})

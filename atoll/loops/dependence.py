@@ -227,7 +227,7 @@ class _Pair:
     def never_equal(self, w: Poly, t: Poly, ctx: Facts) -> frozenset[lp.VarAtom] | None:
         """These indices are different in different rounds, if these variables are small."""
         sym = self.loop.sym
-        step = w.coefficient(sym)
+        step = w.slope(sym)
         by = None if step is None else step.const()
         rest = None if not by else (w - by * poly(sym)).leaves()
         if rest is not None and sym not in rest and not self.changing & rest:
@@ -238,7 +238,7 @@ class _Pair:
             return None
         there = t.subst(self.there)
         wide = {a for a in (*w.leaves(), *there.leaves()) if isinstance(a, lp.VarAtom) and not a.var.small}
-        left = {a: (w - there).coefficient(a) for a in wide if a in (w - there).leaves()}
+        left = {a: (w - there).slope(a) for a in wide if a in (w - there).leaves()}
         if wide and (not self.wide or any(c is None or c.const() is None or abs(c.const() or 0) > 64 for c in left.values())):
             return None  # with such steps, differences of small values are below 2**63
         return frozenset(left) if differ(w, there, ctx) else None
@@ -286,7 +286,7 @@ def _least(p: Poly, ranges: Mapping[Atom, tuple[Poly, Poly]]) -> Poly | None:
         inside = [a for a in p.leaves() if a in ranges]
         if not inside:
             return p
-        step = p.coefficient(inside[-1])
+        step = p.slope(inside[-1])
         by = None if step is None else step.const()
         if by is None:
             return None

@@ -31,7 +31,7 @@ def always_holds(test: lp.Test, ranges: Mapping[Atom, Poly], sizes: Sequence[Sym
         found = next((leaf for leaf in p.leaves() if leaf in ranges), None)
         if found is None:
             break
-        factor = p.coefficient(found)
+        factor = p.slope(found)
         times = None if factor is None else factor.const()
         if times is None or found in (p - times * poly(found)).leaves():  # not linear, or inside a quotient
             return False

@@ -179,7 +179,7 @@ class Memory(Values):
             if not varying:
                 return self.translate(extent, env, scope)
             x = varying[-1]
-            slope = extent.coefficient(x)
+            slope = extent.slope(x)
             c = None if slope is None else slope.const()
             if c is None or x in (extent - poly(x) * c).leaves():
                 return self._measured(extent, stored, env, scope)

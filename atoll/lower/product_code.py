@@ -137,7 +137,7 @@ def _product(nest: _Nest, target: lp.Load, left: lp.Load, right: lp.Load, adds: 
 
     def step(load: lp.Load, binder: ir.Binder) -> Poly | None:
         at = position(load.buffer.extents, load.index)
-        found = at.coefficient(syms[binder])
+        found = at.slope(syms[binder])
         fixed = found is not None and inside.isdisjoint(found.leaves()) and syms[binder] not in (at - found * syms[binder]).leaves()
         return found if fixed else None
 

@@ -155,7 +155,7 @@ def solve(op: Compiled, equations: list[tuple[Poly, int, str]]) -> dict[Atom, in
             unknown = [leaf for leaf in p.leaves() if leaf not in known]
             if len(unknown) != 1:
                 continue
-            factor = p.coefficient(unknown[0])
+            factor = p.slope(unknown[0])
             if factor is None:
                 continue
             c = factor.evaluate(known)

@@ -63,12 +63,12 @@ def _extent(view: Functor, b: Built, graph: g.Graph) -> tuple[Poly, Poly, Poly]:
     index_map, sym = view.map, b.scope.index
     assert sym is not None
     outer = index_map.path[0] if index_map.path else None
-    step = outer.index.coefficient(sym) if isinstance(outer, At) else None
+    step = outer.index.slope(sym) if isinstance(outer, At) else None
     if not isinstance(outer, At) or step is None:
         fail("E0937", b.span, notes=["the elements do not advance along the first dimension"], where=graph.name)
     low = high = outer.index
     for k, size in enumerate(index_map.dims):
-        factor = outer.index.coefficient(view_index(k))
+        factor = outer.index.slope(view_index(k))
         if factor is not None and factor.terms:
             low = low.subst({view_index(k): ZERO})
             high = high.subst({view_index(k): size - 1})

@@ -177,7 +177,7 @@ def _workspace(layout: Layout, chunk: Chunk) -> None:
         bound = p
         while loops := [leaf for leaf in bound.leaves() if leaf in graph.loops]:
             inner = max(loops, key=lambda leaf: graph.loops[leaf].depth)
-            factor = bound.coefficient(inner)
+            factor = bound.slope(inner)
             growth = factor.const() if factor is not None else None
             if growth is None:
                 first = next((w for w in chunk.wires if w.name), chunk.wires[0])

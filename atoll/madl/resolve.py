@@ -246,7 +246,7 @@ def _requirements(el: Elaborator) -> None:
 def _other_rounds(graph: g.Graph, p: Poly) -> str:
     """What to do about a size that some round makes negative."""
     for leaf in p.leaves():
-        if leaf in graph.loops and (factor := p.coefficient(leaf)) is not None and factor.const():
+        if leaf in graph.loops and (factor := p.slope(leaf)) is not None and factor.const():
             if (factor.const() or 0) < 0:
                 return "let the loop end earlier: forward <<low:high>>"
             missing = (p - poly(leaf)).const() if factor.const() == 1 else None

@@ -26,12 +26,12 @@ def cell(m: IndexMap, name: str, names: Mapping[Any, str] | None = None) -> str:
         low = high = step.index
         for leaf in own:
             size = m.dims[position(leaf)]
-            factor = step.index.coefficient(leaf)
+            factor = step.index.slope(leaf)
             value = factor.const() if factor is not None else None
             falls = value is not None and value < 0
             low = low.subst({leaf: size - 1 if falls else ZERO})
             high = high.subst({leaf: ZERO if falls else size - 1})
-        stride = step.index.coefficient(own[0]) if len(own) == 1 else None
+        stride = step.index.slope(own[0]) if len(own) == 1 else None
         every = f" by {_show(stride, names)}" if stride is not None and stride.const() not in (1, -1) else ""
         text += "[..]" if not low.terms and high == step.extent - 1 and not every else f"[{_show(low, names)}..{_show(high, names)}{every}]"
     return text
@@ -46,7 +46,7 @@ def where_is(m: IndexMap, name: str, names: Mapping[Any, str] | None = None) -> 
         shown = name  # all of it
     order = [position(leaf) for s in m.path if isinstance(s, At) for leaf in s.index.leaves() if is_view_index(leaf)]
     backwards = any(
-        isinstance(s, At) and (c := s.index.coefficient(view_index(k))) is not None and (c.const() or 0) < 0
+        isinstance(s, At) and (c := s.index.slope(view_index(k))) is not None and (c.const() or 0) < 0
         for s in m.path
         for k in range(len(m.dims))
     )

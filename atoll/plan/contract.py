@@ -102,7 +102,7 @@ def _is_triangle(cond: ir.Cond, line: ir.Line) -> bool:
     if cond.poly is None or cond.kind != "ge":
         return False
     inside = [d for d in line.dims if d in cond.poly.leaves()]
-    steps = [cond.poly.coefficient(d) for d in inside]
+    steps = [cond.poly.slope(d) for d in inside]
     if len(inside) != 2 or inside[0].extent != inside[1].extent or steps not in ([poly(1), poly(-1)], [poly(-1), poly(1)]):
         return False
     offset = (cond.poly - sum((s * d for s, d in zip(steps, inside, strict=True) if s is not None), poly(0))).const()
@@ -112,7 +112,7 @@ def _is_triangle(cond: ir.Cond, line: ir.Line) -> bool:
 def _triangle(cond: ir.Cond, found: Contraction) -> tuple[bool, int]:
     assert cond.poly is not None
     row, column = found.rows[0], found.columns[0]
-    lower = cond.poly.coefficient(row) == 1
+    lower = cond.poly.slope(row) == 1
     offset = (cond.poly - (poly(row) - column if lower else poly(column) - row)).const()
     assert offset is not None
     return lower, offset
@@ -123,7 +123,7 @@ def holds_mostly(cond: ir.Cond, line: ir.Line) -> bool:
     if cond.poly is None:
         return not cond.leaves()  # it holds for all of them or for none, and the product is under it
     inside = [d for d in line.dims if d in cond.poly.leaves()]
-    steps = [None if step is None else step.const() for step in (cond.poly.coefficient(d) for d in inside)]
+    steps = [None if step is None else step.const() for step in (cond.poly.slope(d) for d in inside)]
     if not inside or not all(steps):
         return False
     if cond.kind == "ne":
@@ -233,7 +233,7 @@ def _affine(ref: ir.Ref, binders: Sequence[ir.Binder], loops: set[ir.Binder]) ->
     """Every index of the reference is affine in these binders, with steps that are the same throughout."""
     for p in ref.index:
         for b in binders:
-            step = p.coefficient(b)
+            step = p.slope(b)
             if step is None or not loops.isdisjoint(step.leaves()) or b in (p - step * b).leaves():
                 return False
     return True
@@ -257,7 +257,7 @@ def _one_index(binders: list[ir.Binder], refs: tuple[ir.Ref, ...]) -> tuple[list
 
 def _follows(ref: ir.Ref, outer: ir.Binder, inner: ir.Binder) -> bool:
     """A step of the outer index is a whole range of the inner one."""
-    steps = [position(ref.line.extents(ref.result), ref.index).coefficient(b) for b in (outer, inner)]
+    steps = [position(ref.line.extents(ref.result), ref.index).slope(b) for b in (outer, inner)]
     return steps[0] is not None and steps[1] is not None and steps[0] == steps[1] * inner.extent
 
 

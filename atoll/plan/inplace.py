@@ -20,6 +20,7 @@ from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, make_stages
 from atoll.sizes import poly
+from atoll.sizes.meeting import tells
 
 
 @dataclass
@@ -260,7 +261,7 @@ def _is_whole(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
 
 def _is_injective(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
     """Each of these indices alone moves one of the places of the read, so no two rounds read one element."""
-    return all(any(index.leaves() & set(dims) == {b} and index.coefficient(b) for index in ref.index) for b in dims)
+    return all(tells(ref.index, b, set(dims)) for b in dims)
 
 
 def is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:

@@ -425,7 +425,7 @@ def _kind(c: ir.Cond, loops: tuple[ir.Binder, ...], around: Facts) -> int:
     if around.proves(c.poly + _EDGE):
         return 0
     inside = [b for b in loops if b in c.poly.leaves()]
-    steps = [c.poly.coefficient(b) for b in inside]
+    steps = [c.poly.slope(b) for b in inside]
     if len(inside) == 2 and sorted(str(s) for s in steps) == ["-1", "1"] and inside[0].extent == inside[1].extent:
         rest = c.poly - sum((s * b for s, b in zip(steps, inside, strict=True) if s is not None), poly(0))
         offset = rest.const()
@@ -437,7 +437,7 @@ def _range(p: Poly, binders: list[ir.Binder]) -> tuple[Poly, Poly] | None:
     """The least and the greatest value of an index that is affine in some indices."""
     least = most = p.subst({b: poly(0) for b in binders})
     for b in binders:
-        step = p.coefficient(b)
+        step = p.slope(b)
         scale = None if step is None else step.const()
         if step is None or scale is None:
             return None
@@ -468,7 +468,7 @@ def _moved(q: Poly, p: Poly, binders: list[ir.Binder], value: Poly) -> Poly | No
     mine: set[Atom] = set(binders)
     if mine.isdisjoint(q.leaves()):
         return q
-    times, unit = (None if x is None else x.const() for x in (q.coefficient(binders[0]), p.coefficient(binders[0])))
+    times, unit = (None if x is None else x.const() for x in (q.slope(binders[0]), p.slope(binders[0])))
     if times is None or not unit or times % unit:
         return None
     rest = q - p * (times // unit)

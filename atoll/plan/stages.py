@@ -242,13 +242,13 @@ def _steps(line: ir.Line) -> bool:
     if not isinstance(line.prim, ir.Op) or line.prim.name not in ("floordiv", "mod"):
         return False
     value, size = line.prim.args
-    return isinstance(value, ir.IndexValue) and sum(value.poly.coefficient(b) == 1 for b in line.dims) == 1 and not any(isinstance(leaf, ir.Binder) for ref in ir.operand_refs(size) for leaf in ref.leaves())
+    return isinstance(value, ir.IndexValue) and sum(value.poly.slope(b) == 1 for b in line.dims) == 1 and not any(isinstance(leaf, ir.Binder) for ref in ir.operand_refs(size) for leaf in ref.leaves())
 
 
 def _overlaps(ref: ir.Ref, loops: tuple[ir.Binder, ...]) -> bool:
     """Windows of neighbouring rounds share what they read: some index moves one by one with two of these loops, as in x[i + r], but
     not in x[8*i + r]."""
-    return len(loops) > 1 and any(sum(p.coefficient(b) == 1 for b in loops) > 1 for p in ref.index if len(p.terms) > 1)
+    return len(loops) > 1 and any(sum(p.slope(b) == 1 for b in loops) > 1 for p in ref.index if len(p.terms) > 1)
 
 
 def _is_shifted(p: Poly) -> bool:

@@ -119,7 +119,7 @@ def _indicator(w: Work, path: tm.Path) -> None:
     if not (isinstance(t, tm.Sum) and isinstance(t.body, tm.Guard)):
         raise Refused("the equation is about a sum over a guard")
     for c in t.body.conds:
-        coef = c.coefficient(t.sym)
+        coef = c.slope(t.sym)
         if coef is not None and coef.const() == 1 and -c in t.body.conds:
             a = -(c - t.sym)
             if t.sym in a.leaves():

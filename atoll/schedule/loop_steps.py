@@ -234,7 +234,7 @@ def cut_points(w: Work, sym: Sym) -> list[Poly]:
 
     def worst(c: Poly) -> Poly:
         for v in reversed(list(ranges)):
-            coef = c.coefficient(v)
+            coef = c.slope(v)
             if coef is not None and coef.terms and (sign := context.facts.sign(coef)):
                 c = c.subst({v: ranges[v][0 if sign > 0 else 1]})
         return c
@@ -248,7 +248,7 @@ def cut_points(w: Work, sym: Sym) -> list[Poly]:
         elif isinstance(u, tm.Choose):
             conds = tuple(x.poly for x in u.tests if x.poly is not None and x.kind == "ge")
         for c in map(worst, conds):
-            coef = c.coefficient(sym)
+            coef = c.slope(sym)
             if coef is None or not coef.terms or c.leaves() & inner:
                 continue
             rest = c - coef * sym

@@ -74,7 +74,7 @@ class Inference:
         left, right = ZERO, ZERO
         i = poly(t.sym)
         for c in _spine(t.body):
-            coef = c.coefficient(t.sym)
+            coef = c.slope(t.sym)
             rest = c - i * (coef if coef is not None else 0)
             if coef is None or t.sym in rest.leaves():
                 continue

@@ -52,9 +52,9 @@ def outside(x: Poly, low: Poly, high: Poly, ctx: Facts) -> bool:
 
 
 def tells(index: Iterable[Poly], sym: Atom, others: AbstractSet[Atom] | None = None) -> bool:
-    """Different values of an index are different elements: some place moves by a number with it. With `others`, whatever these are: they are not in that place."""
+    """Different values of an index are different elements: some place moves by a number with it (`i % 4` does not: it comes back). With `others`, whatever these are: they are not in that place."""
     for p in index:
-        step = p.coefficient(sym)
+        step = p.slope(sym)
         if step is not None and step.const() not in (None, 0) and (others is None or others.isdisjoint((p - step * sym).leaves())):
             return True
     return False

@@ -326,7 +326,8 @@ class Poly:
         return max((len(mono) for mono in self.terms), default=0)
 
     def coefficient(self, atom: Atom) -> Poly | None:
-        """The polynomial c with self = c*atom + r, atom not in c or r; None when self is not linear in the atom."""
+        """What stands beside the atom in the terms that have it; None when some have it twice. Quotients are atoms of their own: i % 4 is i - 4*(i // 4), with 1 beside i.
+        Who asks how far a value moves with an index asks `slope`."""
         terms: dict[Monomial, int] = {}
         for mono, coef in self.terms.items():
             count = mono.count(atom)
@@ -336,6 +337,13 @@ class Poly:
                 at = mono.index(atom)
                 terms[mono[:at] + mono[at + 1 :]] = coef
         return Poly(terms)
+
+    def slope(self, atom: Atom) -> Poly | None:
+        """By how much it grows with each step of an atom: the polynomial c with self = c*atom + r, where the atom is nowhere in c and r, quotients included; None when it is
+        not linear."""
+        step = self.coefficient(atom)
+        inside = step is not None and any(x is not atom and atom in x.leaves() for mono in self.terms for x in mono)
+        return None if inside else step
 
     def content(self) -> int:
         """The greatest common divisor of the coefficients of all non-constant terms (0 if there are none)."""

@@ -89,7 +89,7 @@ def includes(big: IndexMap, small: IndexMap, known: Known = ()) -> bool:
             continue
         if len(unknown) > 1:
             return False
-        factor = index.coefficient(unknown[0])
+        factor = index.slope(unknown[0])
         if factor is None or not factor.terms:
             return False
         value = exact_quotient(given.index - (index - factor * unknown[0]), factor)
@@ -135,7 +135,7 @@ def _box(m: IndexMap) -> _Box | None:
         if not own:
             steps.append(_Interval(s.index, poly(1), s.extent))
             continue
-        factor = s.index.coefficient(own[0])
+        factor = s.index.slope(own[0])
         sign = factor.const() if factor is not None else None
         if len(own) > 1 or own[0] in used or sign not in (1, -1):
             return None

@@ -51,6 +51,23 @@ def test_what_tells_the_round() -> None:
     assert not tells((poly(I) * 2 + J,), I, {J}) and tells((poly(I) * 2 + J, poly(I) + 1), I, {J})
 
 
+def test_what_comes_back_tells_no_round() -> None:
+    """300 indices with quotients and remainders: who is said to tell rounds apart does, and `slope` is what a step adds, for 24 rounds and any value of the other one."""
+    rng, told_apart, steps = random.Random(8), 0, 0
+    for _ in range(300):
+        turn = rng.choice((poly(I), poly(I) + J, poly(I) * 2 + 1))
+        size = rng.randint(2, 5)
+        p = _linear(rng) + rng.randint(-2, 2) * (turn // size) + rng.choice((0, 1, -1)) * (turn - (turn // size) * size)
+        values = {j: [_at(p, {I: i, J: j, N: 7}) for i in range(24)] for j in range(3)}
+        if tells((p,), I):
+            told_apart += 1
+            assert all(len(set(v)) == 24 for v in values.values()), p
+        if (step := p.slope(I)) is not None:
+            steps += 1
+            assert all(_at(step, {I: 0, J: j, N: 7}) == b - a for j, v in values.items() for a, b in itertools.pairwise(v)), p
+    assert told_apart > 20 and steps > 30
+
+
 OWN = {"loops/knowledge/values.py"}  # docs/architecture.md says why
 
 

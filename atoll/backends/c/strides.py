@@ -62,7 +62,7 @@ class _Strides(Copier):
             case lp.Use(var):
                 return self.known.get(var)
             case lp.Index(p):
-                step = p.coefficient(self.sym)
+                step = p.slope(self.sym)
                 rest = None if step is None else (p - step * self.sym).const()
                 by = None if step is None else step.const()
                 return None if by is None or rest is None else (by, rest, int(_long(by)))

@@ -41,7 +41,7 @@ class Vectors(Text):
                 return e.dtype is dtype
             case lp.Load(buffer, index):
                 moves = [r in p.leaves() for p in index]
-                steady = not any(moves) or (not any(moves[:-1]) and index[-1].coefficient(r) == poly(1) and r not in (index[-1] - poly(r)).leaves())
+                steady = not any(moves) or (not any(moves[:-1]) and index[-1].slope(r) == poly(1) and r not in (index[-1] - poly(r)).leaves())
                 return e.dtype is dtype and buffer.rows is None and steady
             case lp.Call(op, args):
                 known = (op in _SIGNS and len(args) == 2) or (op == "neg" and len(args) == 1)

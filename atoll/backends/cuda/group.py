@@ -152,7 +152,7 @@ def _most(p: Poly, ranges: dict[Atom, tuple[Poly, Poly]], host: set[lp.Var]) -> 
         inside = [a for a in p.leaves() if a in ranges]
         if not inside:
             return p if all(not isinstance(a, lp.VarAtom) or a.var in host for a in p.leaves()) else None
-        rest = p.coefficient(inside[-1])
+        rest = p.slope(inside[-1])
         if rest is None or inside[-1] in rest.leaves():
             return None
         p = p.subst({inside[-1]: ranges[inside[-1]][1 if all(c > 0 for c in rest.terms.values()) else 0]})

@@ -103,7 +103,7 @@ def _by_rounds(loop: lp.For, store: lp.Store, past: Sym, body: list[lp.Stmt], ac
 
 def _axis(loop: lp.For, store: lp.Store) -> int | None:
     """Along which rounds store one after the other, forwards or backwards."""
-    return next((a for a, q in enumerate(store.index) if loop.sym in q.leaves() and q.coefficient(loop.sym) in (poly(1), poly(-1))), None)
+    return next((a for a, q in enumerate(store.index) if loop.sym in q.leaves() and q.slope(loop.sym) in (poly(1), poly(-1))), None)
 
 
 def _reads_the_past(loop: lp.For, lets: list[lp.Stmt], body: list[lp.Stmt], rest: list[lp.Stmt], store: lp.Store, past: Sym) -> bool:

@@ -69,7 +69,7 @@ def _by_columns(nest: Nest, loop: lp.Accumulate) -> bool:
         index = [q.subst(nest.env) for q in x.index]
         for name, sym in (("point", nest.syms[-1]), ("round", loop.sym)):
             places = [n for n, q in enumerate(index) if sym in q.leaves()]
-            if places and (places != [len(index) - 1] or index[-1].coefficient(sym) != poly(1)):
+            if places and (places != [len(index) - 1] or index[-1].slope(sym) != poly(1)):
                 steps[name] += 1
     return steps["round"] > steps["point"]
 

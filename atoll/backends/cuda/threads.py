@@ -260,7 +260,7 @@ class Thread:
                 break
             atom = inside[-1]
             least, most = self.ranges[atom]
-            rest = p.coefficient(atom)
+            rest = p.slope(atom)
             if rest is None or atom in rest.leaves():
                 refuse("an array whose size depends on an index in this way", buffer.span)
             grows = all(c > 0 for c in rest.terms.values())

@@ -58,7 +58,7 @@ def _neighbours(loop: lp.For) -> bool:
             for index in (*stores, *(x.index for x in loads(s.body))):
                 moves = [i in p.leaves() for p in index]
                 if any(moves):
-                    if any(moves[:-1]) or index[-1].coefficient(i) != poly(1):
+                    if any(moves[:-1]) or index[-1].slope(i) != poly(1):
                         return False
                     near = near or (
                         isinstance(s, lp.Accumulate) and (single or any(not inside.isdisjoint(p.leaves()) for p in index))

@@ -74,7 +74,7 @@ def _go_along(rounds: lp.For | lp.Accumulate, inner: list[lp.For]) -> bool:
         if loop.parallel or not moving or any(slow(s.value) for s in loop.body if isinstance(s, STRAIGHT)):
             return False
         for index in moving:
-            next_to = index[-1].coefficient(i) == poly(1) and loop.sym not in index[-1].leaves()
+            next_to = index[-1].slope(i) == poly(1) and loop.sym not in index[-1].leaves()
             if not next_to or loop.sym not in {a for p in index[:-1] for a in p.leaves()}:
                 return False
     return True
@@ -92,6 +92,6 @@ def _pays(found: Recurrences) -> bool:
         s.index for s in steps if isinstance(s, lp.Store) and s.buffer not in private
     ]
     far = any(i in p.leaves() for index in read for p in index[:-1]) or any(
-        index and i in index[-1].leaves() and index[-1].coefficient(i) != poly(1) for index in read
+        index and i in index[-1].leaves() and index[-1].slope(i) != poly(1) for index in read
     )
     return not far or any(slow(x.value) for s in inner if not s.parallel for x in s.body)  # type: ignore[union-attr]

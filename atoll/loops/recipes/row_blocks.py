@@ -40,7 +40,7 @@ def _blocked(loop: lp.For, known: Known, decisions: list[str], together: int) ->
     if not isinstance(inner, lp.For) or not (_in_order(loop) and _in_order(inner)) or not all(map(plain, (loop.low, loop.high, inner.low, inner.high))):
         return None
     i = loop.sym
-    if i in inner.low.leaves() or inner.high.coefficient(i) != 1 or i in (inner.high - poly(i)).leaves() or not own_variables(inner.body):
+    if i in inner.low.leaves() or inner.high.slope(i) != 1 or i in (inner.high - poly(i)).leaves() or not own_variables(inner.body):
         return None
     block = Sym(f"{i.name}_by_{profit.ROW_BLOCK}")
     first = first_of(loop, profit.ROW_BLOCK, block)

@@ -65,12 +65,12 @@ def _along(index: tuple[Poly, ...], outer: Sym, inner: Sym) -> str | None:
     if inner in last.leaves() or not any(inner in p.leaves() for p in index):
         return (
             "inner"
-            if outer not in last.leaves() and last.coefficient(inner) == poly(1)
+            if outer not in last.leaves() and last.slope(inner) == poly(1)
             else "same"
             if not any(inner in p.leaves() for p in index)
             else None
         )
-    return "outer" if last.coefficient(outer) == poly(1) else None
+    return "outer" if last.slope(outer) == poly(1) else None
 
 
 def _where_it_pays(outer: lp.For, inner: lp.For, made: lp.Stmts) -> list[lp.Stmt]:
@@ -94,7 +94,7 @@ def _step(x: lp.Load, sym: Sym) -> Poly:
     """Elements from one round's to the next round's."""
     total = poly(0)
     for k, p in enumerate(x.index):
-        factor = p.coefficient(sym)
+        factor = p.slope(sym)
         if factor is not None:
             total = total + factor * product(x.buffer.extents[k + 1 :])
     return total

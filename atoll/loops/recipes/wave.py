@@ -63,7 +63,7 @@ def _tables(rows: Rows) -> set[lp.Buffer] | None:
         leaves = {a for p in index for a in p.leaves()}
         if any(s.index != index for s in rows.cell if isinstance(s, lp.Store) and s.buffer is buffer) or not leaves.isdisjoint(made):
             return None
-        if any(j in p.leaves() for p in index[:-1]) or index[-1].coefficient(j) != poly(1) or j in (index[-1] - j).leaves():
+        if any(j in p.leaves() for p in index[:-1]) or index[-1].slope(j) != poly(1) or j in (index[-1] - j).leaves():
             return None
         if i in leaves:
             if not buffer.dtype.is_float or i in index[-1].leaves():
@@ -93,7 +93,7 @@ def _streams(nest: Rows, totals: set[lp.Var]) -> set[lp.Buffer] | None:
                 return None
             if j not in leaves:
                 continue
-            if (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].coefficient(j) != poly(1):
+            if (i in leaves and not apart) or any(j in p.leaves() for p in x.index[:-1]) or x.index[-1].slope(j) != poly(1):
                 return None
             if i in leaves:
                 found.add(x.buffer)

@@ -214,7 +214,7 @@ def _invariants(loop: Loop, needs: list[lp.Stmt]) -> dict[lp.Var, lp.Let]:
 def _moves_evenly(loop: Loop, invariant: dict[lp.Var, lp.Let], index: Poly) -> list[lp.Test] | None:
     """The index steps by the same from round to round, and the rest of it is the same in all of them: what has to hold for the step (often nothing); None where
     it does not."""
-    step = index.coefficient(loop.sym)
+    step = index.slope(loop.sym)
     if step is None or abs(step.const() or 0) > STEP:
         return None
     rest = index - step * loop.sym
@@ -336,7 +336,7 @@ class _Loop:
         for check in self.data:
             found = _range(check)
             inside = [v for v in lets if found is not None and v.atom in found.index.leaves()]
-            if found is None or len(inside) != 1 or found.index.coefficient(inside[0].atom) != poly(1) or inside[0].dtype is not I64:
+            if found is None or len(inside) != 1 or found.index.slope(inside[0].atom) != poly(1) or inside[0].dtype is not I64:
                 return None
             ranges.setdefault(inside[0], []).append(found)
         if not all(self.protected(body, var, those) for var, those in ranges.items()):

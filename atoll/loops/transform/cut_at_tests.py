@@ -341,7 +341,7 @@ def _least(p: Poly, sums: list[lp.Accumulate]) -> Poly | None:
 
 
 def _slope(p: Poly, sym: Sym) -> int | None:
-    step = p.coefficient(sym)
+    step = p.slope(sym)
     return None if step is None or sym in (p - step * sym).leaves() else step.const()
 
 

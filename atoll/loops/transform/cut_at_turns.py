@@ -110,7 +110,7 @@ class _Turn:
 
 
 def _turn(loop: Loop, value: Poly, size: Poly, fixed: set[Any], exact: bool) -> _Turn | None:
-    step = value.coefficient(loop.sym)
+    step = value.slope(loop.sym)
     count = None if step is None else step.const()
     if step is None or count not in (1, -1) or size.const() is not None:
         return None
@@ -275,7 +275,7 @@ def _clamps(loop: Loop) -> _Clamps:
         both = [_index(a) for a in s.value.args]
         if any(p is None or not all(isinstance(leaf, Sym) for leaf in p.leaves()) for p in both):
             continue
-        steps = [p.coefficient(loop.sym) for p in both if p is not None]
+        steps = [p.slope(loop.sym) for p in both if p is not None]
         moving = [
             p
             for p, c in zip(both, steps, strict=True)

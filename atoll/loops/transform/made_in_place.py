@@ -235,8 +235,8 @@ def _is_made_in_columns(stmt: lp.Stmt, own: lp.Buffer) -> bool:
 
 def _next_to(index: Index, i: Sym) -> bool:
     """Neighbours in the next round."""
-    return index[-1].coefficient(i) == poly(1) and not any(i in p.leaves() for p in index[:-1])
+    return index[-1].slope(i) == poly(1) and not any(i in p.leaves() for p in index[:-1])
 
 
 def _of_column(index: Index, i: Sym, r: Sym) -> bool:
-    return len(index) == 2 and index[0] == poly(i) and index[1].coefficient(r) == poly(1) and i not in index[1].leaves()
+    return len(index) == 2 and index[0] == poly(i) and index[1].slope(r) == poly(1) and i not in index[1].leaves()

@@ -64,7 +64,7 @@ def _covers(index: tuple[Poly, ...], extents: tuple[Poly, ...], ranges: Ranges) 
     left = dict(ranges)
     for p, extent in zip(index, extents, strict=True):
         inside = [a for a in p.leaves() if a in left]
-        step = p.coefficient(inside[0]) if len(inside) == 1 else None
+        step = p.slope(inside[0]) if len(inside) == 1 else None
         by = step.const() if step is not None else None
         if by not in (1, -1):
             return False

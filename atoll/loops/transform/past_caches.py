@@ -53,7 +53,7 @@ def _in_order(s: lp.Store, sym: Sym, own: Set[Atom]) -> bool:
         return False
     if not s.index or not all(own.isdisjoint(p.leaves()) for p in s.index):
         return False
-    return s.index[-1].coefficient(sym) == poly(1) and not any(sym in p.leaves() for p in s.index[:-1])
+    return s.index[-1].slope(sym) == poly(1) and not any(sym in p.leaves() for p in s.index[:-1])
 
 
 def _made(loop: lp.For, stores: list[lp.Store], count: int) -> lp.Stmts:

@@ -61,7 +61,7 @@ def step(p: Poly, sym: Sym) -> int | None:
     """By how much it grows with an index; None when it is not a number, or too large."""
     if sym not in p.leaves():
         return 0
-    step = p.coefficient(sym)
+    step = p.slope(sym)
     by = None if step is None else step.const()
     return by if by in (-1, 1) and sym not in (p - by * poly(sym)).leaves() else None
 

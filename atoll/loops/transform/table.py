@@ -115,7 +115,7 @@ def _step(rows: Rows, row: lp.Var) -> str | None:
 def _operator(value: lp.Expr, var: lp.Var) -> str | None:
     """The operator of a value that is var op e, where e does not read the variable."""
     if isinstance(value, lp.Index):
-        return "add" if value.poly.coefficient(var.atom) == poly(1) and var.atom not in (value.poly - var.atom).leaves() else None
+        return "add" if value.poly.slope(var.atom) == poly(1) and var.atom not in (value.poly - var.atom).leaves() else None
     if not isinstance(value, lp.Call) or monoid_of(value.op) is None or len(value.args) != 2 or value.dtype != var.dtype:
         return None
     alone = [a == lp.Use(var) for a in value.args]

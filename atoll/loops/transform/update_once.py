@@ -85,7 +85,7 @@ def update_behind(loop: lp.For) -> Update | Refused:
 def _axis(index: tuple[Poly, ...], sym: Sym) -> int | None:
     """The only axis that moves with an index, one by one."""
     moving = [k for k, p in enumerate(index) if sym in p.leaves()]
-    alone = len(moving) == 1 and index[moving[0]].coefficient(sym) == poly(1) and sym not in (index[moving[0]] - sym).leaves()
+    alone = len(moving) == 1 and index[moving[0]].slope(sym) == poly(1) and sym not in (index[moving[0]] - sym).leaves()
     return moving[0] if alone else None
 
 
@@ -125,7 +125,7 @@ def _region(parts: Update, together: int, known: Known) -> _Region | Refused:
     end = (columns.high + right).subst({i: poly(here) - down})
     if i in (left.leaves() | down.leaves() | right.leaves()) or j in down.leaves() | rows.high.leaves() | rows.low.leaves():
         return Refused("rows do not begin and end alike for all columns")
-    steps = all(first.coefficient(p) == poly(1) and p not in (first - p).leaves() for first in (top, left))
+    steps = all(first.slope(p) == poly(1) and p not in (first - p).leaves() for first in (top, left))
     if not steps or p in bottom.leaves() | end.leaves():
         return Refused("the region does not begin one further in every round")
     last: dict[Atom, Poly] = {p: poly(p) + together - 1}  # of the rounds, when p is the first

@@ -89,7 +89,7 @@ def _steps(p: Poly, loop: lp.For) -> tuple[int | None, int | None]:
     ends = [p, p]
     for s in lp.walk(loop.body):
         if isinstance(s, lp.Accumulate) and s.sym in p.leaves():
-            step = p.coefficient(s.sym)
+            step = p.slope(s.sym)
             if step is None or (by := step.const()) is None:
                 return None, None
             first, last = (s.low, s.high - 1) if by > 0 else (s.high - 1, s.low)

@@ -174,3 +174,29 @@ def named_once(r: Chooser) -> Program:
 
 
 __all__ = ["named_once", "neighbours", "seems_to_stay", "two_turns"]
+
+
+def coming_back(r: Chooser) -> Program:
+    """Indices that grow with a round and then come back, or stay for some of them: remainders, quotients and what is left without them. What is seen of their ends, of
+    rounds that are apart or of neighbours is true of no range, and of no two rounds."""
+    t = one_of(r, "f64", "f32")
+    d = r.choice((2, 3, 4))
+
+    def turn(x: str) -> str:
+        return r.choice((f"{x} % {d}", f"{x} % {d}", f"{x} // {d}", f"({x} - {x} // {d})", f"({x} + {x} // {d}) % 4", f"(3 - {x} % {d})", f"({x} % {d} + {x} // {d}) % 4"))
+
+    few = r.choice((3, 4, 5, 6))
+    here = turn("u") if few <= 4 else f"u % {d}"
+    bin_ = turn("j").replace("j // ", "j % 4 // ").replace("j -", "j % 4 -").replace("j +", "j % 4 +")
+    e = one_of(r, "a[i, j]", "a[i, j] * y[j]", f"a[i, j] * {number(r, t)} + x[i]")
+    body = r.choice((
+        f"v = [[sqrt(abs(a[i, j])) + {number(r, t)} for j in range(m)] for i in range(n + 8)]\nz = [[sum(v[i + {here}, j]{r.choice(('', ' * v[i + 1, j]'))} for u in range({few})) for j in range(m)] for i in range(n)]",
+        f"v = [exp(x[i] / 100) for i in range(n + 8)]\nz = [sum(v[i + {here}] for u in range({few})) for i in range(n)]",
+        f"z = [[{zero(t)} for j in range(4)] for i in range(2)]\nfor i in range(n):\n    for j in range(m):\n        z[p[i] % 2, {bin_}] += {e}",
+        f"z = [{zero(t)} for j in range(4)]\nfor i in range(n):\n    for j in range(m):\n        z[{bin_}] {r.choice(('+=', '+=', '='))} {e}",
+        f"z = x\nfor i in range({few}, n):\n    for u in range({few}):\n        z[i] = z[i] + z[max(i - 1 - {turn('u')}, 0)] * x[i]",
+        f"z = x\nfor i in range(n - 8):\n    z[i + {turn('i')} % 8] = {r.choice(('x[i]', 'z[i] + x[i]', 'z[i + 1] * 2'))}",
+        f"s, z = {zero(t)}, x\nfor i in range(n):\n    s = s + x[i]\n    z[{turn('i')} % n] = s",
+    ))
+    text = function(f"a: {t}[n + 8, m], x: {t}[n + 8], y: {t}[m], p: i64[n], k: i64", body + "\nreturn z")
+    return Program(text, sizes(r, n=(*TINY, 5, 8, 17, 300, 600), m=(*TINY, 4, 5, 8, 9)))

@@ -40,6 +40,7 @@ ROWS: dict[str, Row] = {
     "same every round": Row("", reductions.same_every_round),
     "two turns": Row("where indices", almost.two_turns),
     "strips": Row("in strips in which", almost.in_strips),
+    "coming back": Row("", almost.coming_back),
     "no size": Row("", almost.no_size),
     "checked data": Row("", almost.checked_data),
     "seems to stay": Row("", almost.seems_to_stay),
