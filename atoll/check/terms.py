@@ -36,7 +36,11 @@ Shape = tuple[Poly, ...]
 Pairs = list[tuple[Poly, Poly]]
 TYPES = frozenset("i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 c64 c128 bool".split())
 MONOIDS = frozenset("add mul minimum maximum and or xor".split())
-ALIKE = frozenset("add sub mul fma mulacc minimum maximum neg".split())  # operations on numbers of one type, with a result of that type
+ALIKE = frozenset(  # operations on numbers of one type, with a result of that type
+    "add sub mul div floordiv mod neg sign min max minimum maximum fma mulacc and or xor not shl shr rounds select floor ceil round rounded_f16 rounded_bf16 trunc copysign sqrt exp exp2"
+    " expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh fmod erf erfc cbrt pow arctan2 hypot lgamma tgamma sampled digamma trigamma conj".split()
+)
+ASKED = frozenset("lt le gt ge eq ne isnan isinf isfinite signbit".split())  # of one type too: whether something is so
 WEIGHT = 100_000  # nodes of a term, written out
 
 # fields after the kind: i bound unknown, x bound array, N bound arrays with types, u used array, U used arrays, p polynomial,
@@ -341,8 +345,8 @@ def typed(t: Term, types: dict[str, str]) -> str:
     match t[0]:
         case "cat" | "plus" | "choose":
             need(found[0] == found[1], "parts of two types:", *found[:2])
-        case "op" if t[1] in ALIKE:
-            need(all(d == t[3] for d in found), t[1], "of several types:", *found)
+        case "op" if t[1] in ALIKE | ASKED:
+            need(all(d == (t[3] if t[1] in ALIKE else found[0]) for d in found) and (t[1] in ALIKE or t[3] == "bool"), t[1], "of several types:", *found)
         case "look":
             need(all(d == "i64" for d in found), t[1], "is looked up by something that is no number")
     return dtype(t, types) if t[0] in ("get", "look", "lit", "zero", "cast", "op", "index") else found[0]
