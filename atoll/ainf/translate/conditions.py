@@ -10,8 +10,9 @@ from atoll.ainf.accessible import exists_if, holds, within
 from atoll.ainf.scan_prim import subst
 from atoll.ainf.translate.context import Env
 from atoll.ainf.translate.into_state import Part, part_of
+from atoll.ainf.translate.same_place import put_once
 from atoll.ainf.translate.versions import Versions
-from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple
+from atoll.ainf.values import Formula, Scalar, Value, VArray, VTuple, index_poly
 from atoll.core import ir as core
 from atoll.core.prims import PRIMS
 from atoll.errors import NOWHERE, Span
@@ -122,6 +123,9 @@ class Conditions(Versions):
             found = self.bool_if(test, e, env)
             if found is not None:
                 return found
+        once = put_once(e, lambda update: self.is_element(update, env), self.into_state.same)
+        if once is not e:
+            return self.eval(once, env)
         with self.b.under(*self.path_conds(test)):
             then = self.eval(e.then, env)
         before, self.now = self.now, {**self.now, **self.versions(then, test)}
@@ -130,6 +134,13 @@ class Conditions(Versions):
         self.now = before
         then, orelse = self.exchanged(test, then, orelse, e.span)
         return self.select(test, then, orelse, e.span, self.into_state.goes(e))
+
+    def is_element(self, update: core.Update, env: Env) -> bool:
+        """Whether what an update puts is an element of an array that stands here, at a place that is seen to be there."""
+        if not isinstance(update.array, core.Var) or update.array.sym not in env or not update.items:
+            return False
+        places = [index_poly(self.eval(item, env)) for item in update.items if isinstance(item, (core.Var, core.SizeOf))]
+        return all(self.b.proves_range(p, size) for p, size in zip(places, self.extents(update.array.type, env), strict=False))
 
     def bool_if(self, test: Formula, e: core.If, env: Env) -> Value | None:
         """`a and b`, `a or b`: conditions stay conditions."""

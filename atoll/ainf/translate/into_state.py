@@ -43,6 +43,11 @@ class IntoState:
         """What of the value of branches becomes state: everything, for all that is known of those outside of loops."""
         return self.branches[id(e)][1] if id(e) in self.branches else True
 
+    def same(self, new: core.If, old: core.If) -> None:
+        """Branches that are made of others go where those went."""
+        if id(old) in self.branches:
+            self.branches[id(new)] = new, self.branches[id(old)][1]
+
     def look(self, e: core.For | core.While) -> None:
         """Walk over a loop, if one around it has not been walked over."""
         if id(e) not in self.loops:
