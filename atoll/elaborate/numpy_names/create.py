@@ -259,7 +259,10 @@ def _fill_diagonal(c: Call, a: Any, val: Any) -> Value:
     x = c.array(a)
     if rank(x.type) != 2:
         c.wrong(x, "two axes")
-    found: Value = c.library("create.with_diagonal", x, c.convert(c.value(val), c.dtype_of(x)))
+    given = c.convert(c.value(val), c.dtype_of(x))
+    if rank(given.type) > 1:
+        given = c.flat(given)
+    found: Value = c.library("create.with_diagonal_of" if rank(given.type) else "create.with_diagonal", x, given)
     return found
 
 

@@ -32,11 +32,35 @@ def _typed(c: Call, x: Value, dtype: Any) -> Value:
     return x if wanted is None else c.convert(x, wanted)
 
 
-def _total(builtin: str, neutral: float) -> Callable[..., Any]:
-    """sum and prod: in the type dtype= says, from initial=, of the elements where= counts."""
+def _computed_in(c: Call, x: Value, dtype: Any, least: str) -> Value:
+    """x in the type dtype= names, where the result is of that type too; what cannot be computed in it is refused. `least`: "i" or "f"."""
+    wanted = c.dtype(dtype)
+    if wanted is BOOL or (wanted is not None and wanted.is_integer and least == "f"):
+        c.refuse(f"dtype={wanted.name}", "leave dtype= out and convert the result: i64(...)" if wanted.is_integer else f"compare the result: {c.name}(x) != 0")
+    return _typed(c, x, dtype)
+
+
+def _given_in(c: Call, dtype: Any, result: Value) -> Value:
+    """A result in the type dtype= names."""
+    wanted = c.dtype(dtype)
+    return result if wanted is None or c.dtype_of(result) is wanted else c.convert(c.el.bind(result), wanted)
+
+
+def _whole(c: Call, x: Value) -> bool:
+    """Whether the elements are integers or bools, of which none is NaN."""
+    return c.dtype_of(x).is_integer or c.dtype_of(x) is BOOL
+
+
+def _total(builtin: str, neutral: float, nan: bool = False) -> Callable[..., Any]:
+    """sum and prod: in the type dtype= says, from initial=, of the elements where= counts; with `nan` NaN counts as the neutral element."""
 
     def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
-        x = _typed(c, c.value(a), dtype)
+        x = c.value(a)
+        if nan and c.none(dtype) and c.none(initial) and c.none(where):
+            return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.nan_{builtin}", v))
+        if nan and not _whole(c, x):
+            x = c.el.bind(c.builtin("where", c.el.bind(c.builtin("isnan", x)), c.number(neutral, x), x))
+        x = _typed(c, x, dtype)
         if c.dtype_of(x) is BOOL:
             x = c.convert(x, DTYPES["i64"])
         if not c.none(where):
@@ -45,7 +69,8 @@ def _total(builtin: str, neutral: float) -> Callable[..., Any]:
         wanted = c.dtype(dtype)
         total = convert(c.el, total, wanted, c.span) if wanted is not None and c.dtype_of(total) is not wanted else total
         if not c.none(initial):
-            total = binary(c.el, "+" if builtin == "sum" else "*", total, c.value(initial), c.span)
+            first = c.convert(c.value(initial), c.dtype_of(total))  # NumPy makes it one of the elements: 2 of 2.5 where they are integers
+            total = binary(c.el, "+" if builtin == "sum" else "*", total, first, c.span)
         return total
 
     return handler
@@ -55,15 +80,15 @@ def _extreme(builtin: str) -> Callable[..., Any]:
     def handler(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False, initial: Any = None, where: Any = None) -> Value:
         x = c.value(a)
         first = None if c.none(initial) else c.value(initial)
-        if first is not None and c.dtype_of(x) is BOOL:
-            first = c.el.bind(c.truth(first))
+        if first is not None:  # NumPy makes it one of the elements
+            first = c.el.bind(c.truth(first)) if c.dtype_of(x) is BOOL else c.convert(first, c.dtype_of(x))
         if not c.none(where):
             if first is None:
                 c.refuse("where= without initial=", "say what the result is where nothing counts: initial=...")
             x = _masked(c, x, where, first)
         if first is None:
             return c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v))
-        least = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v, default=c.el.bind(convert(c.el, first, c.dtype_of(x), c.span))))
+        least = c.reduced(x, axis, keepdims, lambda v: c.builtin(builtin, v, default=first))
         return nary_math(c.el, builtin, [least, first], c.span, c.name)
 
     return handler
@@ -87,26 +112,48 @@ def _position(builtin: str) -> Callable[..., Any]:
 
 
 def _mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False, where: Any = None) -> Value:
-    x = _typed(c, c.value(a), dtype)
-    if c.dtype_of(x).kind == "u":
-        x = c.convert(x, DTYPES["f64"])  # a sum of them is u64, which does not meet the number of elements
+    x = _summed(c, _computed_in(c, c.value(a), dtype, "f"))
     if not c.none(where):
-        mask = c.value(where)
         total = _total("sum", 0)(c, x, axis, keepdims=keepdims, where=where)
-        counted = c.builtin("where", mask, c.filled(c.shape(x), c.number(1, DTYPES["i64"])), c.number(0, DTYPES["i64"]))
-        count = c.reduced(c.el.bind(counted), axis, keepdims, lambda v: c.builtin("sum", v))
-        return binary(c.el, "/", total, count, c.span)
-    return c.reduced(x, axis, keepdims, lambda v: c.library("statistics.mean", v))
+        return _given_in(c, dtype, binary(c.el, "/", total, _counted(c, x, where, axis, keepdims), c.span))
+    return _given_in(c, dtype, c.reduced(x, axis, keepdims, lambda v: c.library("statistics.mean", v)))
 
 
-def _spread(function: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False, correction: Any = None) -> Value:
-        x = c.floats(_typed(c, c.value(a), dtype))
+def _summed(c: Call, x: Value) -> Value:
+    """x, of which a mean is taken: a sum of unsigned integers is u64, which does not meet the number of elements."""
+    return c.convert(x, DTYPES["f64"]) if c.dtype_of(x).kind == "u" else x
+
+
+def _counted(c: Call, x: Value, where: Any, axis: Any, keepdims: Any) -> Value:
+    """How many elements where= counts."""
+    counted = c.builtin("where", c.value(where), c.filled(c.shape(x), c.number(1, DTYPES["i64"])), c.number(0, DTYPES["i64"]))
+    return c.el.bind(c.reduced(c.el.bind(counted), axis, keepdims, lambda v: c.builtin("sum", v)))
+
+
+def _spread(function: str, nan: bool = False) -> Callable[..., Any]:
+    def handler(
+        c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False, where: Any = None, correction: Any = None
+    ) -> Value:
+        x = c.floats(_computed_in(c, c.value(a), dtype, "f"))
         less = c.value(ddof if c.none(correction) else correction)
-        kind = "complex_" if c.dtype_of(x).is_complex else ""
-        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{kind}{function}", v, less))
+        if not c.none(where):
+            mask = c.op("&", c.value(where), c.op("==", x, x)) if nan else where
+            return _given_in(c, dtype, _masked_spread(c, function, x, less, (axis, keepdims, mask)))
+        kind = ("complex_" if c.dtype_of(x).is_complex else "") + ("nan_" if nan else "")
+        return _given_in(c, dtype, c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{kind}{function}", v, less)))
 
     return handler
+
+
+def _masked_spread(c: Call, function: str, x: Value, less: Value, over: tuple[Any, Any, Any]) -> Value:
+    """The variance, or deviation, of the elements where= counts."""
+    axis, keepdims, where = over
+    if c.dtype_of(x).is_complex:
+        c.refuse("where= of complex numbers", f"select them before: {c.name}(x[mask])")
+    away = c.op("-", x, _mean(c, x, axis, keepdims=True, where=where))
+    squares = c.el.bind(_total("sum", 0)(c, c.op("*", away, away), axis, keepdims=keepdims, where=where))
+    found: Value = c.library(f"statistics.{function}_of_total", squares, _counted(c, x, where, axis, keepdims), less)
+    return found
 
 
 def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
@@ -119,12 +166,9 @@ def _plain(function: str, floats: bool = False) -> Callable[..., Any]:
     return handler
 
 
-def _nan_spread(function: str) -> Callable[..., Any]:
-    def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, ddof: Any = 0, keepdims: Any = False) -> Value:
-        x = c.floats(_typed(c, c.value(a), dtype))
-        return c.reduced(x, axis, keepdims, lambda v: c.library(f"statistics.{function}", v, c.value(ddof)))
-
-    return handler
+def _nan_mean(c: Call, a: Any, axis: Any = None, dtype: Any = None, *, keepdims: Any = False) -> Value:
+    x = _summed(c, _computed_in(c, c.value(a), dtype, "f"))
+    return _given_in(c, dtype, c.reduced(x, axis, keepdims, lambda v: c.library("statistics.nan_mean", v)))
 
 
 _METHODS = {"linear": 0, "lower": 1, "higher": 2, "nearest": 3, "midpoint": 4, "hazen": 5, "weibull": 6, "median_unbiased": 7, "normal_unbiased": 8, "interpolated_inverted_cdf": 9}
@@ -194,8 +238,8 @@ def _ptp(c: Call, a: Any, axis: Any = None, *, keepdims: Any = False) -> Value:
 
 def _cumulative(builtin: str) -> Callable[..., Any]:
     def handler(c: Call, a: Any, axis: Any = None, dtype: Any = None) -> Value:
-        x = _typed(c, c.value(a), dtype)
-        return c.along(x, axis, lambda v: c.builtin(builtin, v), flat=True)
+        x = _computed_in(c, c.value(a), dtype, "i")
+        return _given_in(c, dtype, c.along(x, axis, lambda v: c.builtin(builtin, v), flat=True))
 
     return handler
 
@@ -204,7 +248,7 @@ def _cumulative_2024(builtin: str, neutral: int) -> Callable[..., Any]:
     """np.cumulative_sum, np.cumulative_prod: of one axis, which arrays of several must name."""
 
     def handler(c: Call, x: Any, *, axis: Any = None, dtype: Any = None, include_initial: Any = False) -> Value:
-        value = _typed(c, c.array(x), dtype)
+        value = _computed_in(c, c.array(x), dtype, "i")
         if c.none(axis) and rank(value.type) > 1:
             c.refuse("an array of several axes without axis=", "name the axis: axis=0")
 
@@ -213,7 +257,7 @@ def _cumulative_2024(builtin: str, neutral: int) -> Callable[..., Any]:
             first = c.el.bind(c.filled([poly(1)], c.number(neutral, c.dtype_of(found))))
             return c.builtin("concat", first, found) if c.flag(include_initial, "include_initial") else found
 
-        return c.along(value, 0 if c.none(axis) else axis, one)
+        return _given_in(c, dtype, c.along(value, 0 if c.none(axis) else axis, one))
 
     return handler
 
@@ -288,9 +332,12 @@ WORDS: dict[str, Callable[..., Any]] = {
     "quantile": _quantile(False),
     "nanpercentile": _quantile(True, nan=True),
     "nanquantile": _quantile(False, nan=True),
-    **{f"nan{name}": _plain(f"nan_{name}") for name in ("sum", "prod", "max", "min", "mean", "median", "argmax", "argmin")},
-    "nanvar": _nan_spread("nan_variance"),
-    "nanstd": _nan_spread("nan_deviation"),
+    **{f"nan{name}": _plain(f"nan_{name}") for name in ("max", "min", "median", "argmax", "argmin")},
+    "nansum": _total("sum", 0, nan=True),
+    "nanprod": _total("prod", 1, nan=True),
+    "nanmean": _nan_mean,
+    "nanvar": _spread("variance", nan=True),
+    "nanstd": _spread("deviation", nan=True),
     "cumsum": _cumulative("cumsum"),
     "cumulative_sum": _cumulative_2024("cumsum", 0),
     "cumulative_prod": _cumulative_2024("cumprod", 1),

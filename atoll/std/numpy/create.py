@@ -82,6 +82,12 @@ def with_diagonal(x: a[n, m], value: a) -> a[n, m]:
 
 
 @at.fn
+def with_diagonal_of(x: a[n, m], values: a[k]) -> a[n, m]:
+    """The values over and over, from the first row on."""
+    return [[values[i % k] if i == j else x[i, j] for j in range(m)] for i in range(n)]
+
+
+@at.fn
 def powers_up(x: a[n], count: i64):
     return [cumprod([1 if j == 0 else v for j in range(count)]) for v in x]
 

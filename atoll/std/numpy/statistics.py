@@ -38,6 +38,16 @@ def deviation(x: a[n], ddof: b):
 
 
 @at.fn
+def variance_of_total(squares: a, count: i64, ddof: b) -> a:
+    return squares / max(count - ddof, 0)
+
+
+@at.fn
+def deviation_of_total(squares: a, count: i64, ddof: b) -> a:
+    return sqrt(squares / max(count - ddof, 0))
+
+
+@at.fn
 def complex_variance(x: a[n], ddof: b):
     away = x - sum(x) / n
     return sum(real(away) * real(away) + imag(away) * imag(away)) / max(n - ddof, 0)
@@ -155,6 +165,19 @@ def nan_variance(x: a[n], ddof: b):
 @at.fn
 def nan_deviation(x: a[n], ddof: b):
     return sqrt(nan_variance(x, ddof))
+
+
+@at.fn
+def complex_nan_variance(x: a[n], ddof: b):
+    count = sum(not isnan(v) for v in x)
+    middle = sum(v for v in x if not isnan(v)) / count
+    total = sum(real(v - middle) * real(v - middle) + imag(v - middle) * imag(v - middle) for v in x if not isnan(v))
+    return total / (count - ddof) if count > ddof else nan
+
+
+@at.fn
+def complex_nan_deviation(x: a[n], ddof: b):
+    return sqrt(complex_nan_variance(x, ddof))
 
 
 @at.fn
