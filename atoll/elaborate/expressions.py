@@ -172,11 +172,40 @@ def _binop(el: Elaborator, node: s.BinOp) -> Value:
         found = _of_display(el, node)
         if found is not None:
             return found
+    if node.op == "+" and _is_list(el, node.left) and _is_list(el, node.right):
+        help_ = "write concat(..., ...) for one after the other, add(..., ...) for the sums of their elements"
+        el.fail("E0267", node.span, op="+", what="lists", help=help_)
     left, right = operand(el, node.left), operand(el, node.right)
+    if node.op == "*":
+        for items, count, side in ((left, right, node.left), (right, left, node.right)):
+            _no_copies(el, node, items, count, side)
     written = node.op == "+" and any(isinstance(side, (s.TupleDisplay, s.Attr, s.Subscript)) for side in (node.left, node.right))
     if written and all(isinstance(side, Value) and isinstance(side.type, Tuple) for side in (left, right)):
         return make_tuple([*project_all(el, el.bind(left)), *project_all(el, el.bind(right))], None, node.span)  # x.shape[1:] + (3,), as in Python
     return arithmetic.binary(el, node.op, left, right, node.span)
+
+
+def _is_list(el: Elaborator, node: s.Expr) -> bool:
+    """What is a list in Python where it is written: a display, a comprehension, list(...), sorted(...), x.tolist()."""
+    match node:
+        case s.ListDisplay():
+            return True
+        case s.Comprehension(is_list=is_list):
+            return is_list
+        case s.Call(fn=s.Name(id="list" | "sorted") as fn):
+            return isinstance(expr(el, fn), en.Builtin)
+        case s.Call(fn=s.Attr(name="tolist")):
+            return True
+    return False
+
+
+def _no_copies(el: Elaborator, node: s.BinOp, items: Any, count: Any, side: s.Expr) -> None:
+    """`list(x) * 2` is twice the elements in Python, and their doubles of an array."""
+    whole = isinstance(count, Value) and isinstance(count.type, (Scalar, Index)) and scalar_dtype(count.type).is_integer
+    if whole and isinstance(items, Value) and rank(items.type) and _is_list(el, side):
+        times = "k" if rank(items.type) == 1 else f"(k{', 1' * (rank(items.type) - 1)})"
+        help_ = f"write np.tile(..., {times}) for copies one after the other, mul(..., k) for the products of their elements"
+        el.fail("E0267", node.span, op="*", what="a list", help=help_)
 
 
 def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
@@ -184,7 +213,7 @@ def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
     both = isinstance(node.left, s.ListDisplay) and isinstance(node.right, s.ListDisplay)
     if node.op == "+" and both:
         help_ = "write concat([...], [...]) for one after the other, add([...], [...]) for the sums of their elements"
-        el.fail("E0267", node.span, op="+", help=help_)
+        el.fail("E0267", node.span, op="+", what="a display", help=help_)
     if node.op != "*" or both:
         return None
     display, other = (node.left, node.right) if isinstance(node.left, s.ListDisplay) else (node.right, node.left)
@@ -197,7 +226,7 @@ def _of_display(el: Elaborator, node: s.BinOp) -> Value | None:
         return arithmetic.binary(el, "*", left, right, node.span)
     if rank(count.type):
         help_ = "write mul([...], k) for the products of their elements; copies need one number: [...] * 3"
-        el.fail("E0267", node.span, op="*", help=help_)
+        el.fail("E0267", node.span, op="*", what="a display", help=help_)
     return copies(el, items, el.as_poly(count, other.span, "how many copies"), node)
 
 

@@ -167,7 +167,9 @@ def settled(el: Elaborator, found: Any, span: Span) -> Any:
     if isinstance(value, (int, np.integer)):
         return literal(int(value), span)
     if isinstance(value, type):
-        el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help="declare a record with @at.record")
+        iterates = value.__module__ in ("itertools", "functools", "collections", "_collections")
+        help_ = "write loops and comprehensions: [f(u, v) for u in x for v in y]" if iterates else "declare a record with @at.record"
+        el.fail("E0106", span, name=name, found=f"the class {value.__name__}", help=help_)
     if isinstance(value, enum.Enum):
         el.fail("E0106", span, name=name, found="a member of an enumeration", help=f"write {name}.value, or make it an enum.IntEnum")
     fields = [key for key in vars(value) if not key.startswith("_")] if hasattr(value, "__dict__") else []
@@ -201,8 +203,6 @@ def entity_of(el: Elaborator, value: Any, name: str, span: Span) -> Any:
     constant = _constant(el, value, name, span)
     if constant is not None:
         return constant
-    if value is functools.reduce:
-        el.fail("E0106", span, name=name, found="Python's reduce", help="write fold(f, first, xs), which goes from left to right, or reduce(f, ne, xs) for an associative f with neutral element ne")
     if isinstance(value, pytypes.FunctionType):
         el.fail("E0106", span, name=name, found="a plain Python function", help=f"decorate {name} with @at.fn")
     if isinstance(value, list) and value and all(callable(item) for item in value):
@@ -289,6 +289,8 @@ def attribute(el: Elaborator, module: Any, name: str, span: Span) -> Any:
             return literal(NUMPY_CONSTANTS[name], span)
         if where == "numpy" and name in SCALAR_TYPES:
             return en.TypeRef(SCALARS[SCALAR_TYPES[name]])
+        if where == "numpy" and isinstance(named := getattr(module, name, None), type) and issubclass(named, np.generic) and named.__name__ in SCALAR_TYPES:
+            return en.TypeRef(SCALARS[SCALAR_TYPES[named.__name__]])  # np.intp, np.double
         if where == "numpy" and name == "newaxis":
             return en.NoneEntity()
         mapped = meaning(where, name)

@@ -27,9 +27,10 @@ def test_the_list_is_the_table() -> None:
 @pytest.mark.parametrize("key", sorted(NAMES))
 def test_every_name_is_numpys(key: str) -> None:
     import builtins
+    import functools
     import math
 
-    root: Any = {"math": math, "python": builtins}.get(key.split(".")[0], np)
+    root: Any = {"math": math, "python": builtins, "functools": functools}.get(key.split(".")[0], np)
     for part in key.split(".") if root is np else key.split(".")[1:]:
         root = getattr(root, part)
 

@@ -167,6 +167,7 @@ def meaning_of_object(obj: Any) -> str | None:
         return ours.get(getattr(obj, "__name__", ""))
     if not _BY_IDENTITY:
         import builtins
+        import functools
         import operator
 
         import numpy as np
@@ -183,4 +184,6 @@ def meaning_of_object(obj: Any) -> str | None:
             found = _attribute(np, key)
             if found is not None:
                 _BY_IDENTITY[id(found)] = f"np.{key}"
+        for key in sorted(key for key in NAMES if key.startswith(("math.", "functools."))):  # from math import pow
+            _BY_IDENTITY[id(_attribute(math if key[0] == "m" else functools, key.split(".")[1]))] = key
     return _BY_IDENTITY.get(id(obj)) if callable(obj) else None

@@ -33,7 +33,8 @@ NAMES: frozenset[str] = frozenset(
     linalg.det linalg.diagonal linalg.eigh linalg.eigvalsh linalg.inv linalg.lstsq linalg.matmul linalg.matrix_norm linalg.matrix_power
     linalg.matrix_rank linalg.matrix_transpose linalg.multi_dot linalg.norm linalg.pinv linalg.qr linalg.slogdet linalg.solve linalg.svd linalg.svdvals
     linalg.tensordot linalg.trace linalg.vecdot linalg.vector_norm logical_and.accumulate logical_and.reduce logical_or.accumulate
-    logical_or.reduce math.comb math.degrees math.dist math.factorial math.fsum math.gcd math.isclose math.isqrt math.lcm math.log math.perm
+    logical_or.reduce functools.reduce math.comb math.degrees math.dist math.fabs math.factorial math.fsum math.gcd math.hypot math.isclose math.isqrt math.lcm
+    math.ldexp math.log math.modf math.perm math.pow math.prod
     math.radians maximum.accumulate maximum.at maximum.reduce minimum.accumulate minimum.at minimum.reduce multiply.accumulate multiply.at
     multiply.reduce subtract.at bitwise_and.reduce bitwise_or.reduce bitwise_xor.reduce gcd.reduce lcm.reduce logical_xor.reduce python.divmod python.list
     python.ord

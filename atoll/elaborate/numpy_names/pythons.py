@@ -1,15 +1,17 @@
-"""Names of Python's own and of its math module that are not functions of single numbers, and methods that NumPy's functions have not."""
+"""Names of Python's own, functools.reduce, names of its math module that are not functions of single numbers, and methods that NumPy's functions have not."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from atoll.core import ir
 from atoll.elaborate.arithmetic import binary
 from atoll.elaborate.entities import TextValue, Value
 from atoll.elaborate.namespace import literal
 from atoll.elaborate.numpy_names.call import Call
 from atoll.elaborate.numpy_names.ufuncs import MATH
+from atoll.elaborate.numpy_names.ufuncs import WORDS as WORDS_OF_NUMBERS
 from atoll.types.dtypes import DTYPES
 from atoll.types.types import rank
 
@@ -70,7 +72,44 @@ def _log(c: Call, x: Any, base: Any = None) -> Value:
 
 
 def _sum(c: Call, seq: Any) -> Value:
-    return c.builtin("sum", c.vector(seq))
+    return c.builtin("sum", c.floats(c.vector(seq)))
+
+
+def _float(c: Call, x: Any) -> Value:
+    """math's functions take floats, also where an integer is written: math.pow(10, 20) is 1e20."""
+    value = c.value(x)
+    written = value.expr.value if isinstance(value.expr, ir.Lit) and c.is_weak(value) else None
+    return literal(float(written), c.span) if isinstance(written, int) else c.floats(value)
+
+
+def _pow(c: Call, x: Any, y: Any) -> Value:
+    return binary(c.el, "**", _float(c, x), _float(c, y), c.span)
+
+
+def _fabs(c: Call, x: Any) -> Value:
+    return c.builtin("abs", _float(c, x))
+
+
+def _hypot(c: Call, *coordinates: Any) -> Value:
+    values = [_float(c, x) for x in coordinates] or [literal(0.0, c.span)]
+    result = values[0]
+    for value in values[1:]:
+        result = c.el.bind(c.builtin("hypot", result, value))
+    return result if len(values) > 1 else c.builtin("abs", result)
+
+
+def _prod(c: Call, iterable: Any, *, start: Any = 1) -> Value:
+    found = c.builtin("prod", c.value(iterable) if c.is_many(iterable) else iterable)
+    return found if isinstance(start, int) else c.op("*", start, c.el.bind(found))
+
+
+def _reduce(c: Call, function: Any, iterable: Any, initial: Any = None) -> Value:
+    """functools.reduce: from left to right, from the first element on where no other value is given."""
+    xs = c.array(iterable)
+    if initial is not None:
+        return c.builtin("fold", function, c.value(initial), xs)
+    rest = c.el.bind(c.builtin("trunc_l", xs, literal(1, c.span)))
+    return c.builtin("fold", function, c.el.bind(c.at(xs, 0)), rest)
 
 
 def _list(c: Call, xs: Any) -> Value:
@@ -119,6 +158,13 @@ WORDS: dict[str, Callable[..., Any]] = {
     "math.degrees": _scalar("mathematics.degrees"),
     "math.radians": _scalar("mathematics.radians"),
     "math.fsum": _sum,
+    "math.pow": _pow,
+    "math.fabs": _fabs,
+    "math.hypot": _hypot,
+    "math.prod": _prod,
+    "math.modf": WORDS_OF_NUMBERS["modf"],
+    "math.ldexp": WORDS_OF_NUMBERS["ldexp"],
+    "functools.reduce": _reduce,
     "math.log": _log,
     "python.list": _list,
     "python.divmod": _divmod,

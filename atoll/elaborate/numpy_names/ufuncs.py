@@ -1,7 +1,7 @@
 """Functions of single numbers under NumPy's names.
 
-Of two arrays the element type is NumPy's: bool with bool stays bool in add and multiply, f32 with 32- or 64-bit integers is f64. A number that
-is no array takes the type of what it meets, as Python's numbers do in NumPy.
+Of two arrays the element type is NumPy's: bool with bool stays bool in add and multiply, f32 with 32- or 64-bit integers is f64. An integer that
+is no array takes the type of what it meets, as Python's do in NumPy: it is often the index of a loop.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ F64, I64 = DTYPES["f64"], DTYPES["i64"]
 def meeting(c: Call, x: Any, y: Any) -> tuple[Value, Value]:
     """Two arguments as NumPy promotes them."""
     a, b = c.value(x), c.value(y)
-    if not rank(a.type) or not rank(b.type) or c.is_weak(a) or c.is_weak(b):
+    if c.is_weak(a) or c.is_weak(b):
         return a, b
     for one, other in ((a, b), (b, a)):
         short, wide = c.dtype_of(one), c.dtype_of(other)
-        if short.name in ("f32", "c64") and wide.is_integer and wide is not BOOL and wide.numpy.itemsize >= 4:
+        if rank(other.type) and short.name in ("f32", "c64") and wide.is_integer and wide is not BOOL and wide.numpy.itemsize >= 4:
             promoted = c.convert(one, F64 if short.is_float else DTYPES["c128"])
             return (promoted, b) if one is a else (a, promoted)
     return a, b
@@ -62,7 +62,7 @@ def _power(c: Call, x1: Any, x2: Any) -> Value:
 
 def _float_power(c: Call, x1: Any, x2: Any) -> Value:
     a = c.floats(c.value(x1))
-    return binary(c.el, "**", c.convert(a, F64) if c.dtype_of(a).is_float else a, c.value(x2), c.span)
+    return binary(c.el, "**", c.convert(a, F64 if c.dtype_of(a).is_float else DTYPES["c128"]), c.value(x2), c.span)
 
 
 def _function(prim: str) -> Callable[..., Any]:
@@ -75,7 +75,7 @@ def _function(prim: str) -> Callable[..., Any]:
 
 def _fmod(c: Call, x1: Any, x2: Any) -> Value:
     a, b = meeting(c, x1, x2)
-    if {c.dtype_of(a) is BOOL, c.dtype_of(b) is BOOL} == {True, False}:  # a bool beside an integer is one
+    if all(c.dtype_of(v).is_integer or c.dtype_of(v) is BOOL for v in (a, b)):  # bools are integers here
         a, b = (c.convert(v, I64) if c.dtype_of(v) is BOOL else v for v in (a, b))
     if all(c.dtype_of(v).is_integer and c.dtype_of(v) is not BOOL for v in (a, b)):
         found: Value = c.library("mathematics.integer_fmod", *together(c, a, b))
