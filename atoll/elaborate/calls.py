@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.core import ir
@@ -34,11 +34,13 @@ from atoll.types.types import (
     Index,
     Record,
     Scalar,
+    Tuple,
     Type,
     Union,
     rank,
     shape_of,
     sizes_in,
+    strong,
     subst_sizes,
     subst_types,
 )
@@ -98,10 +100,18 @@ def call(el: Elaborator, node: s.Call) -> Any:
 
 
 def _of_numpy(found: Any) -> Any:
-    """What NumPy makes of Python's numbers is a number of NumPy's, no longer one that takes the type of what it meets: np.sqrt(2) is a float64."""
-    if isinstance(found, Value) and isinstance(found.type, Scalar) and found.type.weak == 1:
-        return Value(found.expr, Scalar(found.type.dtype), found.poly, ones=found.ones)
+    """What NumPy makes of Python's numbers is NumPy's, no longer something that takes the type of what it meets: np.sqrt(2) is a float64, np.where(b, 200, 100) of int64."""
+    if isinstance(found, Value) and _of_literals(found.type):
+        return replace(found, type=strong(found.type))
     return found
+
+
+def _of_literals(t: Type) -> bool:
+    if isinstance(t, Tuple):
+        return any(map(_of_literals, t.items))
+    while isinstance(t, Array):
+        t = t.elem
+    return isinstance(t, Scalar) and t.weak == 1
 
 
 def _called(el: Elaborator, fn: Any, node: s.Call) -> Any:
