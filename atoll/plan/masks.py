@@ -70,7 +70,7 @@ class _Rewriter:
         self.count = max((line.id for line in _every(program.block)), default=0)
 
     def block(self, block: ir.Block, results: list[ir.Abs] | tuple[ir.Abs, ...]) -> None:
-        for line in block.lines:
+        for line in list(block.lines):  # factors of sums in a loop are put before it
             for inner in blocks(line.prim):
                 self.block(inner, getattr(line.prim, "results", ()))
         uses: dict[ir.Line, int] = {}

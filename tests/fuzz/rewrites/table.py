@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import almost, branches, choices, helpers, recurrences, reductions, states, strangers, trees, walks
+from . import almost, branches, choices, helpers, masks, recurrences, reductions, states, strangers, trees, walks
 from .words import Chooser, Program
 
 
@@ -55,6 +55,8 @@ ROWS: dict[str, Row] = {
     "tiles": Row("in tiles", reductions.crossing),
     "overlap": Row("share what they read", reductions.stencil),
     "sums apart": Row("", reductions.two_products),
+    "masked": Row("", masks.masked),
+    "windows": Row("", masks.windows),
     "follow": Row("as they are finished", reductions.product_and_more),
     "stream": Row("stored past the caches", reductions.streamed),
     "turned": Row("a row of all columns at a time", recurrences.turned),
