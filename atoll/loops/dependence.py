@@ -19,15 +19,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, told
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import differ, outside, tells
 from atoll.sizes.prover import Facts, facts
 
 _NEST = (lp.Let, lp.Declare, lp.Assign, lp.Store, lp.Update, lp.For, lp.Accumulate, lp.Add, lp.If, lp.Note)
-MOST = 24  # stores in a round
-PAIRS = 200  # of elements that are held against each other
-MOVED = 400  # the same, of statements that are moved past others
 Loop = tuple[Sym, Poly, Poly]
 
 
@@ -123,7 +121,7 @@ class Order:
                 if x.buffer is not y.buffer or not (x.written or y.written):
                     continue
                 self.pairs += 1
-                if self.pairs > MOVED or x.buffer.rows is not None or x.buffer.local or not never_meet(x, y, (*self.known, *here)):
+                if self.pairs > profit.PAIRS_PASSED or x.buffer.rows is not None or x.buffer.local or not never_meet(x, y, (*self.known, *here)):
                     return False
         return True
 
@@ -181,11 +179,11 @@ def _pairs(loop: lp.For, known: tuple[Poly, ...], private: frozenset[lp.Buffer],
     written = {a: None for a in written if a.buffer not in private}
     buffers = {a.buffer for a in written}
     touched = [a for a in {**written, **read} if a.buffer in buffers]
-    if not written or len(written) > MOST or any(b.rows is not None or b.local for b in buffers):
+    if not written or len(written) > profit.STORES or any(b.rows is not None or b.local for b in buffers):
         return None
     pairs = [(w, t) for w in written for t in touched if t.buffer is w.buffer]
     outside = {leaf for p in known for leaf in p.leaves()} | {loop.sym}
-    if len(pairs) > PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
+    if len(pairs) > profit.PAIRS or any(len({s for s, _, _ in a.loops} - outside) != len(a.loops) for a in touched):
         return None
     atoms: set[Atom] = {v.atom for v in made}
     return [_Pair(loop, w, t, atoms, wide) for w, t in pairs]

@@ -84,7 +84,7 @@ def _columns(stmt: lp.Stmt, sums: set[lp.Buffer], done: list[lp.Update]) -> list
     rounds = stmt.high.const()
     if rounds is not None and rounds <= BLOCK:
         return None
-    made = sums_of_sums(found, BLOCK)
+    made = sums_of_sums(found, BLOCK, (inner.high - inner.low,))
     if isinstance(made, Refused):
         return None
     many = [lp.Test("ge", stmt.high - (BLOCK + 1))]

@@ -43,6 +43,8 @@ SUMMED = 256  # rounds of a sum of floats before they are added to the total: er
 PARTS = 8  # private copies; fixed, so that results do not depend on threads
 PART_ROWS = 64  # rows of a part of a tall matrix, at least
 PART_BYTES = 32768  # of a part's sums: they stay in the first-level cache
+PART_ROUNDS = 4  # rounds for every bin of all private copies, at least: each bin is cleared and added up
+ADDED = 4  # operations of adding to an element: the address, the read, the addition and the store
 TURNS = 4  # copies of few bins that take turns: additions into one bin wait for each other
 FEW_BINS = 1024  # bins of which there are TURNS copies
 CHECKED = 1024  # places that are checked before they are added to
@@ -100,5 +102,20 @@ TILE_LONG, TILE_SHORT = 64, 8  # of the outer and of the inner index: a line is 
 MANY_ROWS = 2048  # whose lines a cache does not keep for the next column
 ROWS_MEET = 1024  # bytes: rows that are a multiple of this apart meet in the same sets of a cache
 STREAM_LEAST = 1 << 25  # bytes of a result that goes past the caches: what a last cache usually has for one of them at most
+STREAM_ARRAYS = 3  # results that one loop stores: each has a line of its own in the first-level cache
 STREAM_LINE = 1024  # bytes that are stored at a time: reading ahead goes on meanwhile
 STREAM_WORK = 24  # operations for an element, at most. Measured: stencils and the like are 1.2 to 1.3 times as slow in lines
+
+# -- how much is looked at: what takes longer to compile than it saves. A loop that has more stays as it is
+
+STORES = 24  # stores of a round whose elements are compared
+PAIRS = 200  # of elements that are compared for one loop
+PAIRS_PASSED = 400  # the same, of statements that are moved past others
+LOOP_CHECKS = 8  # checks of a loop that leave it
+READ_FIRST = 4  # elements read before a loop
+OPEN_BRANCHES = 4  # branches that one statement may join
+FAR_BRANCH = 48  # statements between the two
+PROOFS = 3000  # of one function, of what holds at its statements; then nothing more is asked
+PROOF_FACTS = 30  # facts of one proof
+PROOF_SPLITS = 2  # variables with two possible values that one proof takes apart
+GUESSES = 24  # invariants tried for a loop

@@ -310,6 +310,8 @@ def test_sums_of_sums() -> None:
     found = row_updates(loop)
     assert not isinstance(found, Refused)
     agree([loop], made(sums_of_sums(found, 2)))
+    fewer = row_updates(replace(loop, body=[replace(loop.body[0], high=poly(n) - 2)]))  # type: ignore[type-var]
+    assert "fewer than none" in why(sums_of_sums(fewer, 2)) and made(sums_of_sums(fewer, 2, (poly(n) - 2,)))  # type: ignore[arg-type]
     least = row_updates(replace(loop, body=[replace(loop.body[0], body=[lp.Update(row, (poly(j),), "min", at(x, i, j))])]))  # type: ignore[type-var]
     assert "else than sums" in why(sums_of_sums(least, 2))  # type: ignore[arg-type]
 

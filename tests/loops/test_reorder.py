@@ -293,6 +293,8 @@ def test_scans_in_chunks_and_why_not() -> None:
     found = scan_of(loop())
     assert not isinstance(found, Refused) and [x.var for x in found.needed] == [v] and not found.compares
     assert isinstance(in_runs(found, 1, 8, 4, False), Refused)
+    fewer = scan_of(replace(loop(), high=poly(N) - 3))
+    assert not isinstance(fewer, Refused) and isinstance(in_runs(fewer, 1, 8, 4, True), Refused) and not isinstance(in_runs(fewer, 1, 8, 4, True, (poly(N) - 16,)), Refused)
     made = in_runs(found, 1, 8, 4, True)
     assert not isinstance(made, Refused) and sum(isinstance(x, lp.Chunks) for x in lp.walk(made)) == 2
     for wrong, why in [

@@ -133,14 +133,14 @@ def test_pieces_of_a_few_elements_are_written_out() -> None:
     each = lp.For(r, poly(few.low), poly(few.high), [lp.Store(row, (poly(r),), at(x, i, r))], True)
     assert "for r in 0..2" in text(in_one_piece(replace(few, body=[each])))
     assert "copied" in why(in_one_piece(replace(few, body=[lp.Alloc(row)])))
-    assert text(unroll([replace(few, body=[each])], [])).split("\n") == ["row[0] = x[i, 0]", "row[1] = x[i, 1]"]
+    assert text(unroll([replace(few, body=[each])], [], most=9)).split("\n") == ["row[0] = x[i, 0]", "row[1] = x[i, 1]"]
     part = lp.Var("part", F64)
     adding = lp.Accumulate(r, poly(few.low), poly(few.high), [lp.Add(part, "add", at(x, i, r))], [lp.Acc(part, "add")])
-    summed_up = text(unroll([replace(few, body=[adding, lp.Add(total, "add", lp.Use(part))], accs=[lp.Acc(total, "add")])], []))
+    summed_up = text(unroll([replace(few, body=[adding, lp.Add(total, "add", lp.Use(part))], accs=[lp.Acc(total, "add")])], [], most=9))
     assert "accumulate" not in summed_up and "pieces" not in summed_up and summed_up.endswith(f"s := (s + {summed_up.split(' = ')[0].removeprefix('var ')})")
     rows = lp.For(r, poly(few.low), poly(few.high), [over(j, m, lp.Store(y, (poly(r), poly(j)), at(x, r, j)))], True)
     for kept in (replace(few, body=[rows]), replace(few, body=[each], extent=poly(n)), replace(few, body=[each], extent=poly(100))):
-        assert unroll([kept], []) == [kept]  # rows are work for threads, and so are many elements
+        assert unroll([kept], [], most=9) == [kept]  # rows are work for threads, and so are many elements
 
 
 def test_sums_of_several_rounds() -> None:

@@ -14,14 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.knowledge.walk import Loop, Rounds, Walk
 from atoll.loops.questions import filled_on_condition
 from atoll.loops.transform.counted import counted
 from atoll.loops.transform.decided import something_left, without_proved
 from atoll.loops.transform.read_first import read_in_any_case
 from atoll.loops.transform.refused import Refused
-
-MOVED = 4  # elements read before a loop
 
 
 def needless_checks(fn: lp.Function, decisions: list[str]) -> lp.Stmts:
@@ -55,7 +54,7 @@ class _Needless(Walk):
 
     def made_loop(self, s: Loop, rounds: Rounds) -> lp.Stmts:
         before = rounds.before
-        moved = read_in_any_case(s, lambda load: load.buffer not in self.perhaps_empty and self.in_range(load, before), MOVED)
+        moved = read_in_any_case(s, lambda load: load.buffer not in self.perhaps_empty and self.in_range(load, before), profit.READ_FIRST)
         *first, loop = [s] if isinstance(moved, Refused) else moved
         if isinstance(loop, lp.Forever):
             found = counted(loop, rounds.steps(), lambda p: self.far_from_overflow(p, before))

@@ -11,12 +11,10 @@ learnt in the branch (needless_checks.py) then reach all of it, and what is comp
 from __future__ import annotations
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.transform.branches import Joined, condition, goes_before, joined, positive, quiet
 from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.walk import plain_parts, with_bodies
-
-MOST_OPEN = 4  # branches that are looked at for one statement
-FAR = 48  # statements to go past
 
 
 def same_conditions(stmts: lp.Stmts, decisions: list[str]) -> lp.Stmts:
@@ -55,7 +53,7 @@ class _Block:
                 self.open.clear()
             self.put(len(self.out), stmt)
             if isinstance(stmt, lp.If):
-                self.open = [*self.open[1 - MOST_OPEN :], len(self.out) - 1]
+                self.open = [*self.open[1 - profit.OPEN_BRANCHES :], len(self.out) - 1]
 
     def put(self, at: int, stmt: lp.Stmt) -> None:
         self.out.insert(at, stmt)
@@ -68,6 +66,6 @@ class _Block:
         for at in reversed(self.open):
             branch = self.out[at]
             assert isinstance(branch, lp.If)
-            if len(self.out) - at <= FAR and not isinstance(made := joined(branch, stmt, self.out[at + 1 :]), Refused):
+            if len(self.out) - at <= profit.FAR_BRANCH and not isinstance(made := joined(branch, stmt, self.out[at + 1 :]), Refused):
                 return at, made
         return None

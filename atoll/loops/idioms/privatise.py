@@ -40,7 +40,7 @@ def privatise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -
             continue
         turns = _turns(updates)
         bins = sum((product(u.buffer.extents) for u in updates), poly(0))
-        many = stmt.high - stmt.low - 4 * profit.PARTS * turns * bins
+        many = stmt.high - stmt.low - profit.PART_ROUNDS * profit.PARTS * turns * bins
         found = checks_before(out, stmt)
         how = Parts(profit.PARTS, turns, None if isinstance(found, Refused) else found[1], profit.CHECKED, reassociate)
         made = privatised(stmt, how, (bins, many))

@@ -21,11 +21,12 @@ def scans(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) -> li
         if not isinstance(stmt, lp.For) or isinstance(scan := scan_of(stmt), Refused) or not _cheap([scan.value, *(s.value for s in scan.needed)]):
             return None
         number, length = (profit.COMPARED_RUNS, profit.COMPARED_LENGTH) if scan.compares else (1, profit.SCAN_CHUNK)
-        made = in_runs(scan, number, length, profit.SCAN_CHUNKS, reassociate)
+        long = stmt.high - 2 * number * length
+        made = in_runs(scan, number, length, profit.SCAN_CHUNKS, reassociate, (long,))
         if isinstance(made, Refused):
             return None
         decisions.append(f"the scan over {stmt.sym} is made in runs of {length} elements, in parallel")
-        return [lp.If((lp.Test("ge", stmt.high - 2 * number * length),), made, [stmt])]
+        return [lp.If((lp.Test("ge", long),), made, [stmt])]
 
     return innermost_first(stmts, rewrite, lambda stmt: isinstance(stmt, lp.If))
 

@@ -13,7 +13,7 @@ from atoll.loops.transform.until_settled import until_settled
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.types.dtypes import I8, I16, I32, I64, DType
 
-_WIDE = {1: I8, 2: I16, 4: I32}
+_WIDE = {t.size: t for t in (I8, I16, I32)}
 
 
 def until(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -34,5 +34,5 @@ def _is_long(loop: lp.Accumulate) -> bool:
 
 def _width(loop: lp.Accumulate) -> DType:
     """Numbers as wide as the widest element that rounds read."""
-    widest = max((x.dtype.size for x in loads(loop.body)), default=8)
+    widest = max((x.dtype.size for x in loads(loop.body)), default=I64.size)
     return _WIDE.get(widest, I64)

@@ -10,15 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.knowledge.bounds import Bounds
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.machine import stands_alone
 from atoll.sizes.prover import facts
 from atoll.types.dtypes import BOOL, I64, U64, DType
-
-PROOFS = 3000  # of one function, then nothing more is asked
-SPLITS = 2  # variables with two possible values that one proof takes apart
-NEAR = 30  # facts of one proof
 
 Fact = tuple[str, Poly]  # ge, eq or ne, and what is compared with 0
 Case = tuple[tuple[Poly, ...], Poly]  # under these facts the value is this
@@ -57,11 +54,11 @@ class Values:
         self.bounds = bounds
         self.cases: dict[Atom, tuple[Case, Case]] = {}  # versions that have one of several values
         self.made: dict[tuple[str, Poly, Poly], Sym] = {}  # the larger or smaller of two values, by what it is made of
-        self.proofs = PROOFS
+        self.proofs = profit.PROOFS
 
     # -- proofs
 
-    def proves(self, goal: Poly, known: tuple[Poly, ...], splits: int = SPLITS) -> bool:
+    def proves(self, goal: Poly, known: tuple[Poly, ...], splits: int = profit.PROOF_SPLITS) -> bool:
         const = goal.const()
         if const is not None or self.proofs <= 0:
             return const is not None and const >= 0
@@ -305,7 +302,7 @@ def near(goal: Poly, known: tuple[Poly, ...]) -> tuple[Poly, ...]:
     for _ in range(3):
         fresh = [p for p in known if p not in found and not leaves.isdisjoint(p.leaves())]
         for p in reversed(fresh):
-            if len(found) < NEAR:
+            if len(found) < profit.PROOF_FACTS:
                 found[p] = None
         for p in fresh:
             leaves |= p.leaves()

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.knowledge.bounds import Bounds
 from atoll.loops.knowledge.values import Fact, State, Values
 from atoll.sizes import Atom, Poly, Sym, poly
 
-GUESSES = 24  # invariants tried for a loop
 Loop = lp.For | lp.Forever
 
 
@@ -269,7 +269,7 @@ class Walk:
         ends = dict.fromkeys(Poly({m: c for m, c in goal.goal.terms.items() if m and self.values.bounds.fixed.issuperset(m)}) for goal in found)
         for var in heads if found else ():  # within what is indexed, although a check may look at something made of it
             out.update(dict.fromkeys((poly(var.atom), *(end - var.atom for end in ends if end.terms))))
-        return list(out)[:GUESSES]
+        return list(out)[: profit.GUESSES]
 
 
 def _without(goal: Poly, fact: Poly) -> list[Poly]:

@@ -13,7 +13,7 @@ from atoll.loops.transform.walk import Known, innermost_first
 from atoll.sizes import Sym
 
 
-def jam(stmts: lp.Stmts, decisions: list[str], rounds: int = 8) -> list[lp.Stmt]:
+def jam(stmts: lp.Stmts, decisions: list[str], rounds: int) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if not isinstance(stmt, lp.For) or _few(stmt, rounds) or isinstance(found := row_updates(stmt), Refused):
             return None

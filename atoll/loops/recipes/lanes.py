@@ -27,6 +27,7 @@ from atoll.loops.transform.refused import Refused
 from atoll.loops.transform.split import Aligned
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import poly
+from atoll.types.dtypes import I64
 
 
 def lanes(stmts: lp.Stmts, decisions: list[str]) -> list[lp.Stmt]:
@@ -55,7 +56,7 @@ def _lanes(found: Recurrences) -> tuple[bool, int]:
     sizes = {s.var.dtype.size for s in lp.walk(loop.body) if isinstance(s, (lp.Let, lp.Declare, lp.Add))} | {
         x.dtype.size for x in loads(loop.body)
     }
-    widest = max(sizes, default=8)
+    widest = max(sizes, default=I64.size)
     along = (
         isinstance(loop, lp.For)
         and not found.private

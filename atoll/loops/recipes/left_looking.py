@@ -26,7 +26,7 @@ from atoll.sizes import Atom, Poly, Sym, poly
 
 
 def left_looking(
-    stmts: lp.Stmts, decisions: list[str], together: int = 16, known: tuple[Poly, ...] = (), nested: bool = False
+    stmts: lp.Stmts, decisions: list[str], together: int, known: tuple[Poly, ...] = (), nested: bool = False
 ) -> list[lp.Stmt]:
     """`nested`: this is in a piece already."""
 

@@ -24,7 +24,7 @@ from atoll.loops.transform.walk import Known, innermost_first, not_products
 from atoll.sizes import Poly, Sym, poly
 
 
-def overlap(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+def overlap(stmts: lp.Stmts, decisions: list[str], together: int) -> list[lp.Stmt]:
     made: set[Sym] = set()  # blocks
 
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:

@@ -29,11 +29,12 @@ def pairwise(stmts: lp.Stmts, decisions: list[str], reassociate: bool = True) ->
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if not isinstance(stmt, lp.For) or (found := column_updates(stmt)) is None:
             return None
-        if isinstance(made := sums_of_sums(found, profit.SUMMED), Refused):
+        columns = length(found.inner)
+        if isinstance(made := sums_of_sums(found, profit.SUMMED, (columns,)), Refused):
             return None
         decisions.append(f"sums over {stmt.sym} into memory are made of sums of {profit.SUMMED} rounds")
-        many, inner = lp.Test("ge", length(stmt) - 2 * profit.SUMMED), found.inner
-        some = (lp.Test("ge", length(inner)),) if may_be_negative(length(inner)) else ()  # else there is no memory of that size
+        many = lp.Test("ge", length(stmt) - 2 * profit.SUMMED)
+        some = (lp.Test("ge", columns),) if may_be_negative(columns) else ()
         return [lp.If((many, *some), made, [stmt])]
 
     return innermost_first(stmts, rewrite, not_products)

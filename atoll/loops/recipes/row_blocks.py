@@ -26,7 +26,7 @@ from atoll.loops.transform.walk import Known, not_products, outermost_first
 from atoll.sizes import Sym, poly
 
 
-def row_blocks(stmts: lp.Stmts, decisions: list[str], together: int = 16) -> list[lp.Stmt]:
+def row_blocks(stmts: lp.Stmts, decisions: list[str], together: int) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> list[lp.Stmt] | None:
         if isinstance(stmt, lp.Chunks):
             return [stmt]  # as they are: rows of a piece are few

@@ -17,7 +17,7 @@ from atoll.loops.transform.update_once import update_behind, updated_once
 from atoll.loops.transform.walk import Known, not_products, outermost_first
 
 
-def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int = 4) -> list[lp.Stmt]:
+def several_rounds(stmts: lp.Stmts, decisions: list[str], together: int) -> list[lp.Stmt]:
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:
         if not isinstance(stmt, lp.For) or isinstance(found := update_behind(stmt), Refused):
             return None

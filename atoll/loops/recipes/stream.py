@@ -59,7 +59,7 @@ def _plain(s: lp.Stmt) -> bool:
 def _lines_of(loop: lp.For, busy: set[lp.Buffer], decisions: list[str]) -> list[lp.Stmt] | None:
     """An innermost loop, in lines where that pays."""
     stores = [s for s in loop.body if isinstance(s, lp.Store)]
-    if not stores or len(stores) > 3 or not busy.isdisjoint(s.buffer for s in stores) or not _reads_ahead(loop, len(stores)):
+    if not stores or len(stores) > profit.STREAM_ARRAYS or not busy.isdisjoint(s.buffer for s in stores) or not _reads_ahead(loop, len(stores)):
         return None
     count = profit.STREAM_LINE // max(s.buffer.dtype.size for s in stores)
     rounds = (loop.high - loop.low).const()

@@ -11,7 +11,7 @@ from atoll.loops.transform.unroll import in_one_piece, written_out
 from atoll.loops.transform.walk import Known, innermost_first, not_products
 
 
-def unroll(stmts: lp.Stmts, decisions: list[str], most: int = 9) -> list[lp.Stmt]:
+def unroll(stmts: lp.Stmts, decisions: list[str], most: int) -> list[lp.Stmt]:
     """Innermost first; a sum of a few terms is added from left to right. Pieces of a few elements, with nothing longer in them, are no work for threads: they are written out too."""
 
     def rewrite(stmt: lp.Stmt, known: Known) -> lp.Stmts | None:

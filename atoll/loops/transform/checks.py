@@ -23,6 +23,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, told
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.refused import Refused
@@ -31,7 +32,6 @@ from atoll.sizes.prover import facts
 from atoll.types.dtypes import I64
 
 Loop = lp.For | lp.Accumulate
-MOST = 8  # checks of a loop
 STEP = 1 << 20  # of an index from round to round, and
 LONG = 1 << 40  # rounds up to which ends tell about everything between: no sum wraps around on the way
 
@@ -150,7 +150,7 @@ def _checked(loop: Loop, known: tuple[Poly, ...]) -> _Loop | Refused:
     """The checks of a loop by how they move."""
     checks = [s for s in loop.body if isinstance(s, lp.Check)]
     scheduled = isinstance(loop, lp.For) and (loop.vector or loop.unroll)
-    if not checks or len(checks) > MOST or scheduled:
+    if not checks or len(checks) > profit.LOOP_CHECKS or scheduled:
         return Refused("it has no checks, or too many, or is scheduled as it stands")
     needs = checks_alone(loop)
     if isinstance(needs, Refused):

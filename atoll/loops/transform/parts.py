@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.pieces import pieces
@@ -65,7 +66,7 @@ def in_parts(whole: lp.Chunks, count: int) -> InParts | Refused:
         lp.For(zero, poly(0), whole.extent, [*cleared], True),
         lp.For(rounds.sym, first, last, [lp.For(j, poly(0), whole.extent, adding, True)], False),
     ]
-    work = started_blocks(rounds, count) * whole.extent * 4
+    work = started_blocks(rounds, count) * whole.extent * profit.ADDED
     parts = pieces(lp.For(part, poly(0), poly(count), body, True), work)
     together = [lp.Update(u.buffer, u.index, u.op, lp.Load(own[u.buffer], (poly(copy), poly(columns.sym)))) for u in updates]
     joined = lp.For(copy, poly(0), poly(count), [lp.For(columns.sym, columns.low, columns.high, [*together], True)], False)

@@ -19,6 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.questions import loads, only_checks
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.permute import own_variables
@@ -130,7 +131,7 @@ def _made(loop: lp.For, updates: list[lp.Update], how: Parts) -> list[lp.Stmt]:
     filled = [s for u in updates for s in _filled(own[u.buffer], how.turns, part, neutral(str(monoid_of(u.op)), u.buffer.dtype))]
     of = _Part(part, own, poly(first.atom), poly(last.atom))
     rounds = _rounds(loop, how.turns, of) if how.checks is None else _checked(loop, updates, how.checks, how, of)
-    parts = pieces(lp.For(part, poly(0), poly(how.parts), [*filled, *bounds, *rounds], True), step * 4)
+    parts = pieces(lp.For(part, poly(0), poly(how.parts), [*filled, *bounds, *rounds], True), step * profit.ADDED)
     combined = [s for u in updates for s in _combined(u.buffer, own[u.buffer], how.copies, u.op)]
     return [*map(lp.Alloc, own.values()), parts, *combined, *map(lp.Free, own.values())]
 

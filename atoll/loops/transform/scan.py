@@ -19,13 +19,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from atoll.loops import ir as lp
+from atoll.loops import profit
 from atoll.loops.dependence import plain
 from atoll.loops.questions import loads
 from atoll.loops.transform.copier import Copier, copyable, fresh_like
 from atoll.loops.transform.pieces import pieces
 from atoll.loops.transform.refused import Made, Refused
 from atoll.loops.transform.regroup import monoid_of
-from atoll.loops.transform.split import begun, whole_blocks
+from atoll.loops.transform.split import Known, begun, length, may_be_negative, whole_blocks
 from atoll.sizes import Atom, Poly, Sym, poly
 from atoll.sizes.meeting import tells
 from atoll.types.dtypes import BOOL, I64
@@ -82,11 +83,13 @@ def _wanted(value: lp.Expr, before: lp.Stmts) -> set[lp.Var]:
     return wanted
 
 
-def in_runs(scan: Scan, number: int, length: int, chunks: int, regroups: bool) -> Made:
-    """The scan of a range of at least two chunks: `number` runs of `length` elements in a chunk, `chunks` of them between two passes."""
+def in_runs(scan: Scan, number: int, size: int, chunks: int, regroups: bool, known: Known = ()) -> Made:
+    """`number` runs of `size` elements in a chunk, `chunks` of them between two passes. `known`: what is not negative where it stands."""
+    if may_be_negative(length(scan.loop), known):
+        return Refused("rounds may be fewer than none")
     if scan.step.var.dtype.is_float and not regroups:
         return Refused("floats may not be added in another order here")
-    return _Runs(scan, number, length, chunks).loops()
+    return _Runs(scan, number, size, chunks).loops()
 
 
 class _Runs:
@@ -103,7 +106,7 @@ class _Runs:
 
     def loops(self) -> list[lp.Stmt]:
         in_chunk = self.number * self.length
-        whole = whole_blocks(self.loop.high, in_chunk)  # of at least two of them
+        whole = whole_blocks(self.loop.high, in_chunk)  # none, where there are fewer
         left = lp.Call("min", (lp.Index(poly(self.chunks)), lp.Index(whole - self.chunks * poly(self.block))), I64)
         body: list[lp.Stmt] = [lp.Let(self.count, left), self.pieces(self.totals), self.scanned(), self.pieces(self.each)]
         rest = lp.For(self.loop.sym, whole * in_chunk, self.loop.high, Copier({}).stmts(self.loop.body), False)
@@ -112,7 +115,7 @@ class _Runs:
 
     def pieces(self, chunk_of: Callable[[Sym], list[lp.Stmt]]) -> lp.Chunks:
         chunk = Sym("chunk")
-        return pieces(lp.For(chunk, poly(0), poly(self.count.atom), chunk_of(chunk), True), poly(4 * self.number * self.length))
+        return pieces(lp.For(chunk, poly(0), poly(self.count.atom), chunk_of(chunk), True), poly(profit.ADDED * self.number * self.length))
 
     def first(self, chunk: Sym, run: Poly) -> Poly:
         """The first element of a run."""

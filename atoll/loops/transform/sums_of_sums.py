@@ -7,11 +7,11 @@ becomes
                                                           for j:  far[j] += near[j]
         for j:  c[j] += far[j]
 
-    sums_of_sums(found, some)      of additions that jam.py has found to go to one element for every j
+    sums_of_sums(found, some, known)    of additions that jam.py has found to go to one element for every j; `known`: what is not negative there
 
 Right where the operator is addition, of floats with the program's word (`Pass.regroups`); near and far are memory
-that nobody else knows, as long as the inner range, which is the same in every round. Who asks has seen that there
-are columns: else there is no memory of that size.
+that nobody else knows, as long as the inner range, which is the same in every round and has no fewer columns than
+none: else there is no memory of that size.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from atoll.loops import ir as lp
 from atoll.loops.transform.copier import Copier, fresh_like
 from atoll.loops.transform.jam import RowUpdates
 from atoll.loops.transform.refused import Made, Refused
-from atoll.loops.transform.split import begun, block_end
+from atoll.loops.transform.split import Known, begun, block_end, length, may_be_negative
 from atoll.sizes import Poly, Sym, poly
 
 
-def sums_of_sums(found: RowUpdates, rounds: int) -> Made:
+def sums_of_sums(found: RowUpdates, rounds: int, known: Known = ()) -> Made:
     if any(u.op != "add" or u.buffer.rows is not None for u in found.updates):
         return Refused("something else than sums is made, or in a window")
+    if may_be_negative(length(found.inner), known):
+        return Refused("columns may be fewer than none")
     return _Blocks(found, rounds).loops()
 
 

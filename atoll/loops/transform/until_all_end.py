@@ -75,7 +75,7 @@ class Ending:
     @property
     def widest(self) -> int:
         """Bytes of the widest variable of a round."""
-        return max((v.dtype.size for v in (*self.kept, *self.local)), default=8)
+        return max((v.dtype.size for v in (*self.kept, *self.local)), default=I64.size)
 
     def why_not(self, known: Known) -> Refused | None:
         """A step may be computed for a round that has ended."""
