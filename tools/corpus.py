@@ -55,7 +55,7 @@ def modules(only: Sequence[str] = ()) -> Iterator[str]:
 def functions(module: str) -> Iterator[tuple[str, at.Function]]:
     """The functions of a module, as module:name."""
     try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()), _beside(module):
             found = importlib.import_module(module)
     except BaseException as error:  # a file may end the process, skip itself or want a peer's package
         if isinstance(error, KeyboardInterrupt):
@@ -64,6 +64,21 @@ def functions(module: str) -> Iterator[tuple[str, at.Function]]:
     for name, value in sorted(vars(found).items()):
         if isinstance(value, at.Function) and getattr(value, "__module__", module) == module:
             yield f"{module}:{name}", value
+
+
+@contextlib.contextmanager
+def _beside(module: str) -> Iterator[None]:
+    """Examples are programs that are started: what stands beside them is imported by its name."""
+    if not module.startswith("examples."):
+        yield
+        return
+    folder = str(ROOT.joinpath(*module.split(".")).parent)
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)
 
 
 def texts(fn: at.Function) -> dict[str, str]:
