@@ -110,7 +110,7 @@ def a_copy_that_is_too_short(patch: pytest.MonkeyPatch) -> None:
 
 def shifted_rounds(patch: pytest.MonkeyPatch) -> None:
     rounds = pr._rounds
-    patch.setattr(pr, "_rounds", lambda loop, own, turns, part, begin, end: rounds(loop, own, turns, part, begin + 1, end + 1))
+    patch.setattr(pr, "_rounds", lambda loop, turns, part: rounds(loop, turns, dataclasses.replace(part, begin=part.begin + 1, end=part.end + 1)))
 
 
 WRONG = [rounds_left_out, begun_with_something, a_copy_forgotten, a_copy_twice, combined_otherwise, combined_in_any_order, into_the_copy_of_another_part, rounds_of_a_part_in_any_order, not_begun, a_copy_that_is_too_short, shifted_rounds]
@@ -135,7 +135,7 @@ def unchecked(patch: pytest.MonkeyPatch) -> None:
 
 def blocks_that_are_not_checked(patch: pytest.MonkeyPatch) -> None:
     made = pr._checked
-    patch.setattr(pr, "_checked", lambda loop, updates, checks, how, own, part, begin, end: made(loop, updates, dataclasses.replace(checks, body=[*checks.body[:-1]]), how, own, part, begin, end))
+    patch.setattr(pr, "_checked", lambda loop, updates, checks, how, part: made(loop, updates, dataclasses.replace(checks, body=[*checks.body[:-1]]), how, part))
 
 
 def places_of_another_round(patch: pytest.MonkeyPatch) -> None:
