@@ -68,8 +68,21 @@ class Definitions(Expressions):
             except Error as error:
                 if getattr(node, "recursive", False) and env.find("values", name) is not None:
                     return self.of_older(error, name, node, type_params, params, result, body, env)
+                if error.code == "E1404":
+                    return self.with_sizes_of_branches(error, name, node, type_params, params, result, body, env)
                 return self.with_maps(error, name, node, type_params, params, result, body, env)
         return self.defined(name, node, type_params, params, result, body, env)
+
+    def with_sizes_of_branches(self, error: Error, *definition: Any) -> Binding:
+        """A definition whose branches differ in a size that only later text says: the size of a lambda's parameter may be that of the other branch."""
+        self.afresh()
+        self.generous = True
+        try:
+            return self.defined(*definition)
+        except Error:
+            raise error from None
+        finally:
+            self.generous = False
 
     def of_older(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition that is not well typed as a recursive one, of a name that had a meaning: as before Futhark had recursion, it mentions the older."""
@@ -81,7 +94,7 @@ class Definitions(Expressions):
 
     def afresh(self) -> None:
         """What a definition that failed left behind is forgotten."""
-        self.level, self.exists, self.literals, self.later, self.open, self.given, self.of_parameters = 0, [], [], [], [], [], False
+        self.level, self.exists, self.literals, self.later, self.open, self.given = 0, [], [], [], [], []
 
     def with_maps(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition that is not well typed as it is written: with implicit maps it may be."""
@@ -118,6 +131,10 @@ class Definitions(Expressions):
             if self.clock > before:
                 self.later.append(lambda: Causality(before).exp(body))
             self.later.append(lambda: consumption(name, t, params, result is not None, body))
+            said: list[DVar] = []
+            for fn in arrows(t)[0]:
+                free_vars(fn.param, [], said)
+            self.of_arguments = frozenset(id(d) for d in said)
             self.decide()
         more_types, more_sizes = self.general(t, bool(params) or has_function(t) or self.level == 0)
         if self.level == 0:

@@ -19,7 +19,7 @@ from atoll.futhark.values import Code, Frame, Record, names_of, sum_order
 from atoll.sizes import Poly, Sym, poly
 from atoll.types import types as core
 from atoll.types.dtypes import F16
-from atoll.types.types import I64_T, map_sizes, sizes_in
+from atoll.types.types import I64_T, SCALARS, map_sizes, sizes_in
 
 _NAMES = "nmklopqrsuvwxyz"
 
@@ -81,17 +81,22 @@ def entry(d: s.Def, binding: Binding, tuning: dict[str, int] | None = None) -> i
     opened = list(dict.fromkeys(leaf for size in sizes_in(result.type) for leaf in size.leaves() if isinstance(leaf, Sym) and leaf not in known))
     made = ir.Function(clean(d.name), tuple(sizes), tuple(params), result.type, body, span=d.span, owned=(False,) * len(params))
     made.open_sizes = tuple(opened)
+    for sym in opened:  # in the type that people read each size has a name of its own
+        sym.name = _fresh(sym.name if sym.name not in taken else "", taken)
     return made
 
 
+_UNIT = SCALARS["i8"]  # what () is in arrays outside
+
+
 def _stored(t: core.Type, of: Type) -> core.Type:
-    """The type a value has outside: an f16 is an f32 inside."""
+    """The type a value has outside: an f16 is an f32 inside, elements without a value are zeros outside."""
     of = prune(of)
     if isinstance(of, Prim):
         return core.Scalar(F16) if of.name == "f16" else t
     if isinstance(of, Arr):
         assert isinstance(t, core.Array)
-        return core.Array(_stored(t.elem, of.elem), t.size)
+        return core.Array(_UNIT if t.elem == core.Tuple(()) else _stored(t.elem, of.elem), t.size)
     if not isinstance(t, core.Tuple) or not t.items:
         return t
     parts = [of.fields[f] for f in names_of(of)] if isinstance(of, Rec) else [x for _, x in sum_order(of)] if isinstance(of, Sum) else []
@@ -102,6 +107,10 @@ def _converted(p: Program, e: ir.Expr, wanted: core.Type) -> ir.Expr:
     """A value between what it is inside and what it is outside."""
     if e.type == wanted:
         return e
+    if e.type == core.Tuple(()):
+        return ir.Lit(0, type=wanted, span=p.span)
+    if wanted == core.Tuple(()):
+        return ir.MakeTuple((), type=wanted, span=p.span)
     if isinstance(wanted, core.Array):
         assert isinstance(e.type, core.Array)
         x = Sym("x")

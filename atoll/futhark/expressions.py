@@ -303,9 +303,12 @@ class Expressions(LoopTypes):
             map_type(at.param, lambda x: x if isinstance(x, Fun) else None, dim)
             at = prune(at.result)
 
+    of_arguments: frozenset[int] = frozenset()  # sizes that every call of the definition says
+
     def said(self, e: s.Let, sizes: list[Binding], found: dict[int, DVar]) -> None:
         for b in sizes:
-            if isinstance(prune_dim(found[id(b)]), DVar):
+            d = prune_dim(found[id(b)])
+            if isinstance(d, DVar) and id(d) not in self.of_arguments:
                 fail("E1404", e.pat.span, found="[]", expected="a size", why=f'Ambiguous size "{b.name}": nothing says it')
 
     def not_also(self, sizes: list[Binding], pats: list[Any], span: Span) -> None:

@@ -108,7 +108,7 @@ class DExp:
 class DVar:
     level: int
     link: Dim | None = None
-    hidden: bool = False  # of a parameter whose type is a name that does not tell its sizes
+    of_loop: bool = False  # of a loop's state, which may be found to have the size of what a branch gives
 
 
 Dim = int | DRef | DOp | DExp | DVar

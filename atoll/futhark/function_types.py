@@ -31,11 +31,9 @@ class FunctionTypes(Inference):
         seen: set[str] = set()
         start = self.clock
         typed = []
-        self.of_parameters = itself is not None
         for p in params:
             diet: list[Any] = []
             typed.append((p, self.pattern(p, scope, None, diet, seen), diet))
-        self.of_parameters = False
         made: list[Binding] = []
         fresh_result: Any = False
         if result is not None:

@@ -101,7 +101,7 @@ class Inference(Patterns):
                     return Arr(seen[pair], self.join(x, y, span, seen))
                 late: list[Any] = []
 
-                if _other(d, e) or _other(e, d):
+                if self.other(d, e) or self.other(e, d):
                     late.append(None)
                 else:
                     _dims(d, e, late)
@@ -114,6 +114,13 @@ class Inference(Patterns):
                 return Sum({c: tuple(self.join(x, y, span, seen) for x, y in zip(cs[c], ds[c], strict=True)) for c in cs})
         self.equal(b, a, span)
         return a
+
+    generous: bool = False  # whether branches may say the sizes of parameters
+
+    def other(self, d: Dim, of_parameter: Dim) -> bool:
+        """A size of one branch is not that of a parameter, which has any size whatever branches do; a loop's state may have it, unless the branch makes it."""
+        open_ = prune_dim(of_parameter)
+        return isinstance(open_, DVar) and (_made(d) or not (open_.of_loop or self.generous))
 
     def whole(self, t: Type, other: Type) -> Type:
         """A sum of which some cases are known has the others from the branch beside it; sizes of its own stay its own."""
@@ -138,7 +145,7 @@ class Inference(Patterns):
         sizes: dict[int, Dim] = {id(b): DRef(self.unknown(b.name)) for b in fn.exists}
         if fn.name is not None:
             if arg_exp is not None and self.is_size(arg_exp):
-                sizes[id(fn.name)] = self.dim_of_checked(arg_exp)
+                sizes[id(fn.name)] = self.dim_of_argument(arg_exp, fn.param)
             else:
                 sizes[id(fn.name)] = DRef(self.unknown())
         left = substitute(fn.result, {}, sizes)
@@ -214,12 +221,6 @@ def mentions(d: Dim, ids: set[int]) -> bool:
     if isinstance(d, DOp):
         return mentions(d.left, ids) or mentions(d.right, ids)
     return (isinstance(d, DRef) and id(d.binding) in ids) or (isinstance(d, DExp) and bool(ids & names_in(d.key)))
-
-
-def _other(d: Dim, of_parameter: Dim) -> bool:
-    """A size that one branch makes is not that of a parameter; none is, where the parameter's type hides it."""
-    open_ = prune_dim(of_parameter)
-    return isinstance(open_, DVar) and (_made(d) or (open_.hidden and not isinstance(prune_dim(d), DVar)))
 
 
 def _made(d: Dim) -> bool:

@@ -40,7 +40,7 @@ class LoopTypes(FunctionTypes):
             e.init = as_expression(e.pat)
         start = self.exp(e.init, env)
         scope = Env(env)
-        flexible = map_type(start, lambda x: None, lambda d: DVar(self.level))
+        flexible = map_type(start, lambda x: None, lambda d: DVar(self.level, of_loop=True))
         t = self.pattern(e.pat, scope, flexible)
         self.no_function(t, e.span, "a loop's state")
         before = self.clock
@@ -75,6 +75,7 @@ class LoopTypes(FunctionTypes):
             both = given[first], given[k]
             if first != k and isinstance(prune_dim(d), DVar) and not any(isinstance(prune_dim(x), DVar) and prune_dim(x) is not prune_dim(d) for x in both) and not same_dim(*both):
                 fail("E1404", e.body.span, found=show(result), expected=show(t), why="Loop body does not have expected type: a round needs two sizes of the state to be equal")
+        one = {id(d): id(prune_dim(d)) for d in own}
         try:
             late: list[Any] = []
             unify(result, t, late)
@@ -82,7 +83,7 @@ class LoopTypes(FunctionTypes):
             fail("E1403", e.body.span, found=show(result), expected=show(t), why=f"the loop's body must give the type of its state: {problem}")
         self.loop_sizes(e, own, dims_of(result), before)
         self.starts(e.init.span, env, t, at_start, wanted)
-        made = self.loop_type(t, start, result)
+        made = self.loop_type(t, start, result, one, {})
         return self.hide(made, hidden)
 
     def loop_sizes(self, e: s.Loop, own: list[Dim], result: list[Dim], before: int) -> None:
@@ -109,28 +110,36 @@ class LoopTypes(FunctionTypes):
             if late:
                 fail("E1404", at, found=show_dims(at_start), expected=show(t), why=f"Initial loop values do not have expected type: {late[0]}", help="" if late[0].never else COERCE)
 
-    def loop_type(self, t: Type, start: Type, result: Type) -> Type:
-        """The state's type after the loop: sizes that no round changes are those of the start."""
+    def loop_type(self, t: Type, start: Type, result: Type, one: dict[int, int], changing: dict[int, Dim]) -> Type:
+        """The state's type after the loop: sizes that no round changes are those of the start, others are unknown: `changing`, by what a round needs to be `one` size."""
         t, start, result = prune(t), prune(start), prune(result)
         match t, start, result:
             case Arr(d, x), Arr(a, y), Arr(b, z):
-                d = prune_dim(d)
-                if isinstance(d, DVar):
-                    if prune_dim(b) is not d:  # every round has another size
-                        d.link = DRef(self.unknown())
-                        return Arr(d, self.loop_type(x, y, z))
-                    if prune_dim(a) is not d:
-                        d.link = prune_dim(a)
-                    return Arr(a, self.loop_type(x, y, z))
-                if not same_dim(d, a) and not (_made(d) and isinstance(prune_dim(a), DVar)):  # what a round needs of the size may say what it is made of: n * m of l * l
-                    late: list[Any] = []
-                    _dims(d, a, late)
-                if same_dim(d, a) and same_dim(d, b):
-                    return Arr(d, self.loop_type(x, y, z))
-                return Arr(DRef(self.unknown()), self.loop_type(x, y, z))
+                size = self.loop_size(d, a, b, one.get(id(d), id(d)), changing)
+                return Arr(size, self.loop_type(x, y, z, one, changing))
             case Rec(fs), Rec(gs), Rec(hs) if fs.keys() == gs.keys() == hs.keys():
-                return Rec({f: self.loop_type(fs[f], gs[f], hs[f]) for f in fs})
+                return Rec({f: self.loop_type(fs[f], gs[f], hs[f], one, changing) for f in fs})
         return t
+
+    def loop_size(self, d: Dim, a: Dim, b: Dim, name: int, changing: dict[int, Dim]) -> Dim:
+        """One of its sizes: `d` in a round, `a` before the first, `b` after one."""
+        d = prune_dim(d)
+        if name in changing:
+            return changing[name]
+        if isinstance(d, DVar):
+            if prune_dim(b) is not d:  # every round has another size
+                d.link = changing[name] = DRef(self.unknown())
+                return d
+            if prune_dim(a) is not d:
+                d.link = prune_dim(a)
+            return a
+        if not same_dim(d, a) and not (_made(d) and isinstance(prune_dim(a), DVar)):  # what a round needs of the size may say what it is made of: n * m of l * l
+            late: list[Any] = []
+            _dims(d, a, late)
+        if same_dim(d, a) and same_dim(d, b):
+            return d
+        changing[name] = DRef(self.unknown())
+        return changing[name]
 
 
 def _inside(d: Dim, env: Env) -> bool:

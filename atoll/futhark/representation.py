@@ -14,6 +14,7 @@ from atoll.futhark.env import Binding, Use, feature
 from atoll.futhark.ftypes import (
     Arr,
     Con,
+    DExp,
     Dim,
     DOp,
     DRef,
@@ -100,19 +101,28 @@ class Representation(Build):
                 return self.poly(scalars.binary(self, op, self.size(a).e, self.size(b).e).e)
             case DVar():
                 return None
+        v = self.computed(d, frame)
+        return self.poly(v.e) if isinstance(v, Code) else None
+
+    def computed(self, d: DExp, frame: Frame) -> Any:
+        """The value of an expression in a size, where it is known."""
         inner = Frame(frame)
         for b, given in d.given:
-            leaf = prune_dim(given)
-            value = frame.find(leaf.binding) if isinstance(leaf, DRef) else None
-            if value is None and (size := self.dim(given, frame)) is not None:
-                value = self.size(size)
+            value = self.stands_for(given, frame)
             if value is not None and not isinstance(value, Frame):  # a local function is not what a size is made of
                 inner.bind(b, value)
         try:
-            v = self.eval(d.exp, inner)
+            return self.eval(d.exp, inner)
         except _Unbound:
             return None
-        return self.poly(v.e) if isinstance(v, Code) else None
+
+    def stands_for(self, d: Dim, frame: Frame) -> Any:
+        """What a variable of such an expression stands for: a value of any type, or a size."""
+        d = prune_dim(d)
+        value = frame.find(d.binding) if isinstance(d, DRef) else self.computed(d, frame) if isinstance(d, DExp) else None
+        if value is None and (size := self.dim(d, frame)) is not None:
+            value = self.size(size)
+        return value
 
     def size_named(self, binding: Binding, frame: Frame) -> Poly | None:
         found = frame.find(binding)

@@ -45,7 +45,6 @@ class TypeExps:
 
     level: int = 0
     strict: bool = True
-    of_parameters: bool = False  # in the types of a definition's parameters
 
     def exp(self, e: Any, env: Env, wanted: Type | None = None) -> Type:
         raise NotImplementedError
@@ -97,6 +96,10 @@ class TypeExps:
             case s.Ascribe(value=value) | s.Attr(value=value) | s.Assert(value=value):
                 return self.dim_of_checked(value)
         return DExp(e, key_of(e))
+
+    def dim_of_argument(self, e: Any, t: Type) -> Dim:
+        """An argument in a size that is about it: only i64 is counted with as sizes are."""
+        return self.dim_of_checked(e) if isinstance(e, s.Var) or prune(t) == I64 else DExp(e, key_of(e))
 
     # -- types
 
@@ -198,7 +201,6 @@ class TypeExps:
     def arrow(self, t: s.TArrow, env: Env) -> Type:
         diet: list[Diet] = []
         self.level += 1
-        outside, self.of_parameters = self.of_parameters, False
         try:
             own: list[Binding] = []
 
@@ -225,7 +227,6 @@ class TypeExps:
             self.exists = before
         finally:
             self.level -= 1
-            self.of_parameters = outside
         for b in made:
             b.level = BOTTOM
         return Fun(param, result, name, tuple(made), diet[0] if diet else None, result_diet[0] if result_diet else False)
@@ -257,9 +258,7 @@ class TypeExps:
                     fail("E1403", arg.span, found="a size", expected="a type", why=f"the parameter {param.name!r} is a type")
                 types[id(param)] = self.type_exp(arg, env, anonymous)
         for b in abbr.anonymous:
-            sizes[id(b)] = found = anonymous()
-            if self.of_parameters and isinstance(found, DVar):
-                found.hidden = True
+            sizes[id(b)] = anonymous()
         if diet is not None and abbr.diet is not None:
             diet.append(abbr.diet)
         return substitute(abbr.type, types, sizes)

@@ -193,7 +193,7 @@ def bind_dim(var: DVar, d: Dim) -> None:
 
     map_dim(d, leaf)
     if isinstance(d, DVar):
-        d.hidden = d.hidden or var.hidden
+        d.of_loop = d.of_loop or var.of_loop
     var.link = d
 
 
