@@ -1,4 +1,4 @@
-"""Programs of strangers (strangers.py, strangers_round.py, strangers_third.py, strangers_fourth.py, strangers_fifth.py): right ones against NumPy, interpreted and compiled; wrong ones are told what is wrong, at its place."""
+"""Programs of strangers (strangers.py, strangers_round.py, strangers_third.py, strangers_fourth.py, strangers_fifth.py, strangers_sixth.py): right ones against NumPy, interpreted and compiled; wrong ones are told what is wrong, at its place."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import atoll as at
-from tests.futhark import strangers, strangers_fifth, strangers_fourth, strangers_round, strangers_third
+from tests.futhark import strangers, strangers_fifth, strangers_fourth, strangers_round, strangers_sixth, strangers_third
 
-RIGHT = strangers.RIGHT | strangers_round.RIGHT | strangers_third.RIGHT | strangers_fourth.RIGHT | strangers_fifth.RIGHT
-WRONG = strangers.WRONG | strangers_round.WRONG | strangers_third.WRONG | strangers_fourth.WRONG | strangers_fifth.WRONG
+RIGHT = strangers.RIGHT | strangers_round.RIGHT | strangers_third.RIGHT | strangers_fourth.RIGHT | strangers_fifth.RIGHT | strangers_sixth.RIGHT
+WRONG = strangers.WRONG | strangers_round.WRONG | strangers_third.WRONG | strangers_fourth.WRONG | strangers_fifth.WRONG | strangers_sixth.WRONG
 
 
 def same(found: Any, wanted: Any) -> None:
