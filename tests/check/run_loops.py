@@ -54,7 +54,8 @@ OPERATIONS: dict[str, Any] = {
     "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "min": np.minimum, "max": np.maximum,
     "minimum": np.minimum, "maximum": np.maximum, "neg": lambda a: -a, "div": lambda a, b: a / b, "sqrt": np.sqrt, "abs": np.abs,
     "lt": lambda a, b: a < b, "le": lambda a, b: a <= b, "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b, "eq": lambda a, b: a == b,
-    "fma": lambda a, b, c: a * b + c, "mulacc": lambda a, b: a * b, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
+    "exp": np.exp2,  # as good as any other: numbers stay exact
+    "fma": lambda a, b, c: a * b + c, "mulacc": lambda a, b: a * b, "floordiv": lambda a, b: a // b if b else a * 0, "log": np.log2, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
 }  # fmt: skip
 
 
@@ -63,6 +64,13 @@ def neutral(monoid: str, d: str) -> Any:
         low, high = (np.iinfo(NUMPY[d]).min, np.iinfo(NUMPY[d]).max) if d[0] in "iu" else (0, 1) if d == "bool" else (-np.inf, np.inf)
         return NUMPY[d].type(high if monoid == "minimum" else low)
     return NUMPY[d].type({"mul": 1, "and": 1 if d == "bool" else -1}.get(monoid, 0))
+
+
+def part(digest: str, given: list[Any], at: tuple[int, ...], extents: list[int], number: int, d: str) -> Any:
+    """What an opaque part makes, whatever it is: of every element something that depends on where it is in the whole and on all it is given."""
+    start = number + sum(map(ord, digest)) + sum((k + 1) * int(np.asarray(x).sum()) for k, x in enumerate(given))
+    cells = [sum((p + 2) * i for p, i in enumerate((*at, *cell))) * 5 + start for cell in np.ndindex(*extents)]
+    return np.array([c % 7 for c in cells], NUMPY[d]).reshape(extents)
 
 
 class Run:
@@ -131,8 +139,10 @@ class Run:
 
     def statements(self, stmts: list[Any]) -> None:
         declared = []
-        for x in stmts:
+        for place, x in enumerate(stmts):
             match x:
+                case ["section", digest, at, args]:
+                    self.section(stmts, place, digest, tuple(map(self.number, at)), args)
                 case ["for", sym, low, high, _, body]:
                     for i in range(self.number(low), self.number(high)):
                         self.env[sym] = i
@@ -172,6 +182,20 @@ class Run:
             self.env.pop(v, None)
 
 
+    def section(self, stmts: list[Any], place: int, digest: str, at: tuple[int, ...], args: list[str]) -> None:
+        """An opaque part makes what was allocated right before it."""
+        first = place
+        while first and stmts[first - 1][0] == "alloc":
+            first -= 1
+        if any(i < 0 for i in at) or not all(x in self.memory or x in self.variables for x in args):
+            raise Wrong("a round, or an array that is given, is not there")
+        given = [self.memory[x] if x in self.memory else self.variables[x] for x in args]
+        if not all(np.isfinite(x).all() for x in given):
+            raise Wrong("an opaque part reads what nobody wrote")
+        for number, (_, x, d, extents, *_) in enumerate(stmts[first:place]):
+            self.memory[x] = part(digest, given, at, list(map(self.number, extents)), number, d)
+
+
 class Source:
     """The value of a certificate's source term, from its definition (schedule/term.py), element by element."""
 
@@ -188,7 +212,19 @@ class Source:
         if t[0] == "let":
             self.shapes[t[1]], self.types[t[1]] = shape(t[2], self.shapes), dtype(t[2], self.types)
             return self.top(t[3], {**arrays, t[1]: self.whole(t[2], arrays, self.sizes)})
+        if t[0] == "nest":
+            return self.top(t[5], self.opaque(t, arrays, self.sizes))
         return [self.whole(x, arrays, self.sizes) for x in (t[1] if t[0] == "many" else (t,))]
+
+    def opaque(self, t: Term, arrays: dict[str, Any], env: dict[str, int]) -> dict[str, Any]:
+        """An opaque part, or a round of it."""
+        made, at = dict(arrays), tuple(evaluate(p, env) for p in t[8])
+        if any(i < 0 for i in at):
+            raise Wrong("a round that is not there")
+        for number, ((x, d), extents) in enumerate(zip(t[1], t[2], strict=True)):
+            self.shapes[x], self.types[x] = extents, d
+            made[x] = part(t[3], [arrays[y] for y in t[4]], at, [evaluate(p, env) for p in extents], number, d)
+        return made
 
     def whole(self, t: Term, arrays: dict[str, Any], env: dict[str, int]) -> Any:
         extents = [evaluate(p, env) for p in shape(t, self.shapes)]
@@ -208,6 +244,8 @@ class Source:
             case "let":
                 self.shapes[t[1]], self.types[t[1]] = shape(t[2], self.shapes), dtype(t[2], self.types)
                 return self.element(t[3], index, {**arrays, t[1]: self.whole(t[2], arrays, env)}, env)
+            case "nest":
+                return self.element(t[5], index, self.opaque(t, arrays, env), env)
             case "plus":
                 return self.fold(t[3], [self.element(k, index, arrays, env) for k in t[1:3]], t, arrays)
             case "cat":
