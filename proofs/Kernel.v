@@ -478,7 +478,19 @@ Section Kernel.
       unfold Terms.into, Terms.put. rewrite G. replace (g (neutral (Add d)) w) with (neutral (Add d)) by (symmetry; apply Z). destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
     - apply into_in. intro. apply fold_in. intros. rewrite M', W. reflexivity.
   Qed.
-End Kernel.
 
+  (** A factor out of a sum (f: a product), or a divisor (f: a quotient), the first or second operand: by the laws of distribute. [b] is what is left of the product [g l] without it:
+      that is what is asked of values, in every round. *)
+  Theorem factor first facts m d f g lo hi l b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
+    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> (forall w, func f (with_first first (neutral (Add d)) w) = neutral (Add d)) ->
+    (forall e A, func g (map (fun t => sem None t e A [] zero) l) = func f (with_first first (sem None b e A [] zero) (sem None (under_index y) e A [] zero))) ->
+    same facts m (Sum (Add d) lo hi (Op g l)) (Op f (with_first first (Sum (Add d) lo hi b) y)).
+  Proof.
+    intros U As N L D Z R e F A i a I. destruct i; [| inversion I]. symmetry.
+    rewrite (distribute first facts m d f lo hi b y U As N L D Z e F A [] a I). cbn [Terms.sem].
+    apply into_in. intro. apply fold_in. intros. unfold Terms.put. rewrite R. destruct first; reflexivity.
+  Qed.
+End Kernel.
 Print Assumptions sum_flat.
 Print Assumptions exchange_range.
+Print Assumptions factor.

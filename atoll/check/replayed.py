@@ -30,7 +30,7 @@ ARGUMENTS = {  # of rules: which of a step's arguments the replay wants, and wha
 }  # fmt: skip
 SAME = ("nest_round",)  # rules whose two sides are one term here
 PLAIN = ("loop_join", "sum_one", "swap", "float_out", "float_in", "distribute", "guard_mul", "contract", "expand", "let_dead", "let_lift", "let_roll", "simplify", "unfold", "fold", "guard_get", "let_bind", "let_view")
-OPEN = ("rescale", "factor", "let_join")  # rules without theorems: a certificate with one of them is not replayed
+OPEN = ("rescale", "factor", "let_join")  # rules that the proved checker does not apply: a certificate with one of them is not replayed
 RULES = frozenset((*ARGUMENTS, *PLAIN, *SAME, "loop_shift", "guard_in", "wrap", "let_out"))
 
 
@@ -280,7 +280,7 @@ class Words:
 
     def arguments(self, m: Move, t: Term, place: Place) -> Iterator[str]:
         if m.rule not in RULES:
-            raise NotReplayed(f"{m.rule} has no theorem")
+            raise NotReplayed(f"{m.rule} is not replayed")
         for name in ARGUMENTS.get(m.rule, ()):
             yield from self.idx(m.args[name], place)
         if m.rule == "loop_shift":
