@@ -17,9 +17,10 @@ from atoll.ad.brought_back import Restored, brought_back, declare_restored, made
 from atoll.ad.checkpoint import strip_mine
 from atoll.ad.indicator import zero
 from atoll.ad.loop_forward import varied
-from atoll.ad.loop_outside import Sum, add_at, declare_sums, outer_keys, pinned_of, shaped, sum_sink, useful
+from atoll.ad.loop_outside import Sum, declare_sums, outer_keys, pinned_of, shaped, sum_sink, useful
 from atoll.ad.loop_state import HandedOn, Version, line_reader, new_param, put, read, state_reader, whole
 from atoll.ad.reverse import Reverse as ReverseMode
+from atoll.ad.running import Running
 from atoll.ad.tape import make_tape
 from atoll.ad.undo_stack import nest
 from atoll.ad.while_rounds import counted
@@ -320,18 +321,18 @@ def _replayed(back: Backward, original: list[ir.Line], stacked: dict[int, Any]) 
     return recalled, olds
 
 
-def _seeded(back: Backward, inner: ReverseMode, active: list[int], starts: dict[int, ir.Line], body_results: tuple[ir.Abs, ...]) -> tuple[dict[int, Sum], list[Any]]:
+def _seeded(back: Backward, inner: ReverseMode, active: list[int], starts: dict[int, ir.Line], body_results: tuple[ir.Abs, ...]) -> tuple[dict[int, Running], list[Any]]:
     """The adjoints of the round's results handed to what made them: those that go on through updates, and what is handed over later."""
     b, tape, replay = back.b, back.tape, back.replay
-    running: dict[int, Sum] = {}
+    running: dict[int, Running] = {}
     later: list[Any] = []
     for position, k in enumerate(active):
         bar = back.block.params[position]
         if k in tape.updates:
             key = (starts[k], 0)
-            running[k] = inner.running[key] = Sum(key, {}, list(range(len(bar.results[0].axes))), bar.results[0].axes, current=Version(bar))
+            running[k] = inner.running[key] = Running(b, key, bar)
             inner.vanishing.sparse.add(bar)
-            inner.sinks[key] = _running_sink(back, running[k])
+            inner.sinks[key] = running[k].add
             later += _through_updates(back, running[k], k)
         else:
             array = replay.any(body_results[k], {})
@@ -401,14 +402,13 @@ def _activate(b: Builder, param: ir.Line, reader: Reader, round_: Sym) -> ir.Lin
     return line
 
 
-def _through_updates(back: Backward, running: Sum, k: int) -> list[Any]:
+def _through_updates(back: Backward, running: Running, k: int) -> list[Any]:
     """Adjoints of an updated array: the element put takes the adjoint of its place, which is then cleared, unless it adds to what was there. What flows where, once all are."""
     b = back.b
     flows: list[Any] = []
     for update in reversed(back.tape.updates[k]):
         p = update.line.prim
         assert isinstance(p, ir.Scatter)
-        dtype = update.line.results[0].dtype
         fresh, where = back.place(update) if update.is_logged else _replayed_place(back, update)
         env = {x: poly(f) for x, f in zip(p.binders, fresh, strict=True)}
         when = tuple(back.replay.cond(c, {}) for c in p.when)
@@ -421,17 +421,8 @@ def _through_updates(back: Backward, running: Sum, k: int) -> list[Any]:
         put = p.value if adds is None else adds.value
         flows.append((back.replay.operand(ir.subst_operand(put, env), {}), value, when, list(fresh)))
         if p.monoid is None and adds is None:
-            info = ir.Result(dtype, bar.info.axes)
-            cleared, _ = b.emit(ir.Scatter(bar.whole(b), fresh, where, zero(dtype), None, False, when), (info,), hint="g")
-            running.current = Version(cleared)
+            running.clear(fresh, where, when)
     return flows
-
-
-def _running_sink(back: Backward, running: Sum) -> Any:
-    def sink(index: tuple[Poly, ...], value: ir.Operand, conds: tuple[ir.Cond, ...], binders: list[ir.Binder]) -> None:
-        running.current = add_at(back, running.current, index, value, conds, binders)
-
-    return sink
 
 
 def _final(b: Builder, inner: Reverse, start: ir.Line) -> ir.Abs:
