@@ -32,7 +32,7 @@ def test_both_accept(number: int) -> None:
     data = certificates()[number]
     text = prove(data, verified=True)
     assert f"; {text.split(' proofs hold')[0].split()[-1]} rows from" in text
-    steps = [rule for _, rule, *_ in data["steps"] if rule not in ("start", "assume")]
+    steps = [rule for _, rule, *_ in data["steps"] if rule not in ("start", "assume", "nest_round", "let_dead")]  # an opaque part is an argument there, and its rounds are elements of it
     if number in LOOKED_UP:
         assert "in Coq: no steps (an element of a named value, looked up by data)" in text
         return
