@@ -6,7 +6,6 @@ step through a program with an ordinary debugger. `env` maps symbols to values; 
 
 from __future__ import annotations
 
-import builtins
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
@@ -24,6 +23,7 @@ from atoll.core.prims import PRIMS
 from atoll.core.rewrite import called, depth, walk
 from atoll.deep import as_deep_as_needed, on_deep_stack
 from atoll.errors import NOWHERE, Span, fail
+from atoll.errors.plain import say
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.describe import requirement
 from atoll.sizes.machine import extent, wrapped
@@ -208,7 +208,7 @@ class Interpreter:
             case ir.Require():
                 self.require(stmt)
             case ir.Print(parts):
-                builtins.print(self.text(parts))
+                say(self.text(parts))
             case ir.Fix():
                 data.fix(self, stmt)
 

@@ -128,7 +128,8 @@ def _told(
     theirs = _theirs(trace)
     if _is_no_memory(error):
         return make("E0713", name="the call" if asked is None else _name(asked)).with_traceback(theirs), None
-    if calls and not isinstance(error, Error) and (theirs is not None or _called_by(asked, trace)) and not (asked and misfit(asked, args, keywords)):
+    called = theirs is not None or _called_by(asked, trace) or _said(error)
+    if calls and not isinstance(error, Error) and called and not (asked and misfit(asked, args, keywords)):
         return error.with_traceback(theirs), error.__cause__
     if isinstance(error, (Error, Warning, MemoryError, BrokenPipeError)):
         return error.with_traceback(theirs), None
@@ -157,6 +158,19 @@ def _is_no_memory(error: BaseException | None) -> bool:
     if isinstance(error, SystemError):
         return any(text in str(error) for text in _WITHOUT_REASON) or isinstance(error.__cause__ or error.__context__, MemoryError)
     return type(error).__name__ == "ArgumentError" and "MemoryError" in str(error)
+
+
+def say(text: str) -> None:
+    """Print a line of a program. What sys.stdout cannot take (a letter in ASCII, anything when it is closed) is told as Python's own print tells it."""
+    print(text)
+
+
+def _said(error: Exception) -> bool:
+    """Is it what `say` tells? A full disk is one of the operating system's refusals."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    return isinstance(error, ValueError) and trace is not None and trace.tb_frame.f_code is say.__code__
 
 
 def _called_by(asked: Any, trace: TracebackType | None) -> bool:

@@ -21,6 +21,7 @@ from atoll.core.binding import bind_call
 from atoll.core.fingerprint import fingerprint
 from atoll.core.interpret import format_value
 from atoll.errors import NOWHERE, Span, fail, make
+from atoll.errors.plain import say
 from atoll.loops import ir as lp
 from atoll.loops.choices import Choices
 from atoll.lower.make import chosen, compiled_loops
@@ -196,7 +197,7 @@ class Program:
             dtypes, spec, parts = part
             values = iter([_shown(np.dtype(name), next(given)) for name in dtypes])
             text += format_value(_put_together(parts, values), spec)
-        print(text)
+        say(text)
 
 
 def _nested(t: Type, leaves: Iterator[Any]) -> Any:

@@ -1,6 +1,7 @@
 """Errors of running programs: the line, the values, from any thread; and nothing leaks."""
 
 import gc
+import io
 import resource
 import sys
 import tracemalloc
@@ -275,3 +276,37 @@ def test_a_failure_after_buffers_changed_places():
         for _ in range(50):
             assert message(steps, x, d).code == "E0702"
     assert np.isfinite(steps(x, np.ones(5, np.int64))).all()
+
+
+class _Refusing:
+    def write(self, text: str) -> int:
+        raise RuntimeError("mine")
+
+    def flush(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    "out, error, text",
+    [
+        (lambda: io.TextIOWrapper(io.BytesIO(), encoding="ascii"), UnicodeEncodeError, "'ascii' codec can't encode"),
+        (lambda: _closed(io.StringIO()), ValueError, "closed file"),
+        (_Refusing, RuntimeError, "mine"),
+    ],
+    ids=["ascii", "closed", "the user's own"],
+)
+def test_what_sys_stdout_cannot_take(monkeypatch, out, error, text):
+    """It is told as Python's print tells it: no bug of ours."""
+    f = at.fn(source="from atoll import i64\ndef f(k: i64):\n    print('größe', k)\n    return k\n")
+    for call in (f, f.interpret):
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stdout", out())
+            with pytest.raises(error, match=text) as found:
+                call(1)
+        assert type(found.value) is error
+        assert call(2) == 2
+
+
+def _closed(stream: io.StringIO) -> io.StringIO:
+    stream.close()
+    return stream
