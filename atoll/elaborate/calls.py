@@ -148,7 +148,7 @@ def in_place(el: Elaborator, node: s.Call) -> bool:
     if not works_in_place(word) or not isinstance(target, (s.Name, s.Subscript, s.Attr)):
         return False
     keywords = {key: displayed(el, value) for key, value in node.keywords}
-    assign(el, target, apply_word(el, word, tuple(args), keywords, node.span, alone=True), node.span)
+    assign(el, target, apply_word(el, word, tuple(args), keywords, node.span, alone=True), node.span, part=f"{word.name} in")
     return True
 
 

@@ -185,21 +185,23 @@ def _read(value: Value, items: list[ir.Item], span: Span) -> Value:
 
 # -- replacing
 
+_PART = "an assignment to a part of"
 
-def assign(el: Elaborator, target: s.Target, value: Any, span: Span, part: bool = False) -> None:
-    """target = value; `part` where a part of what the target is was assigned to."""
+
+def assign(el: Elaborator, target: s.Target, value: Any, span: Span, part: str = "") -> None:
+    """target = value; `part` says what changed where it is not the target itself: a part of what it is, or its elements, by a word of NumPy."""
     from atoll.elaborate.statements import bind_name
 
     match target:
         case s.Name(id):
             bind_name(el, id, value)
         case s.TupleTarget(items):
-            for item, part in zip(items, unpack(el, value, len(items), target.span), strict=True):
-                assign(el, item, part, span)
+            for item, each in zip(items, unpack(el, value, len(items), target.span), strict=True):
+                assign(el, item, each, span)
         case s.Subscript(base, _):
-            assign(el, _as_target(el, base), _replaced(el, target, value, part), span, part=True)
+            assign(el, _as_target(el, base), _replaced(el, target, value, part), span, part=_PART)
         case s.Attr(base, name):
-            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span, part=True)
+            assign(el, _as_target(el, base), _with_field(el, base, name, value, target.span), span, part=_PART)
 
 
 def _as_target(el: Elaborator, node: s.Expr) -> s.Target:
@@ -229,7 +231,7 @@ def unpack(el: Elaborator, value: Any, count: int, span: Span) -> list[Any]:
     return parts
 
 
-def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = False) -> Any:
+def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: str) -> Any:
     from atoll.elaborate.expressions import expr
 
     base = expr(el, target.value)
@@ -261,12 +263,16 @@ def _replaced(el: Elaborator, target: s.Subscript, value: Any, part: bool = Fals
     return update(el, base, items, value, target.span)
 
 
-def _not_part(el: Elaborator, target: s.Subscript, part: bool) -> None:
-    """`a[mask][0] = v` changes a copy in NumPy, and a not at all."""
+def _not_part(el: Elaborator, target: s.Subscript, part: str) -> None:
+    """`a[mask][0] = v` and `a[mask].sort()` change a copy in NumPy, and a not at all."""
     if part:
         text = target.span.text() or "x[i]"
-        what = f"an assignment to a part of {text}, which is a copy in NumPy,"
-        el.fail("E0219", target.span, what=what, help=f"put all indices into one pair of brackets, or give the copy a name: part = {text}, then part[...] = ...")
+        what = f"{part} {text}, which is a copy in NumPy,"
+        if part == _PART:
+            help = f"put all indices into one pair of brackets, or give the copy a name: part = {text}, then part[...] = ..."
+        else:
+            help = f"give the copy a name and change that: part = {text}; {text} = part puts it back"
+        el.fail("E0219", target.span, what=what, help=help)
 
 
 def _as_assigned(el: Elaborator, base: Value, value: Any, span: Span) -> Value:

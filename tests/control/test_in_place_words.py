@@ -99,6 +99,28 @@ def test_the_text_alone_tells_what_changes() -> None:
         assert isinstance(body[0], s.If) and binds(body[0].then) == {changed}, text
 
 
+ON_PARTS = ["{}.sort()", "{}.fill(7.0)", "np.add.at({}, 0, 1.5)", "np.copyto({}, 3.0)", "np.put({}, 0, 9.0)", "np.putmask({0}, {0} > -9, 5.0)"]
+VIEWS = ["x[:]", "x[::-1]", "x[1:]", "x[::2]", "a[0]", "a[:, 1]", "a[1:, 0]", "a[p[0]]", "a[::-1, -1]"]
+COPIES = ["x[p]", "x[b]", "x[[0, 1]]", "x[x > 0]", "x[np.where(b)]", "a[p, 0]", "a[0, p]", "a[:, p]", "a[b]", "a[p, p]", "x[1:][p[:1]]", "a[0][b]"]
+
+
+@pytest.mark.parametrize("part", VIEWS)
+def test_in_views(part: str) -> None:
+    for word in ON_PARTS:
+        text = HEAD + f"    {word.format(part)}\n    return x, a\n"
+        args = _arguments(4)
+        for found, wanted in zip(at.fn(source=text).interpret(*args), in_python(text, "f")(*args), strict=True):
+            np.testing.assert_array_equal(found, wanted, err_msg=word.format(part))
+
+
+@pytest.mark.parametrize("part", COPIES)
+def test_copies_are_refused(part: str) -> None:
+    """Index arrays and masks make copies: NumPy changes those and forgets them. They were put back, as in x[p] = np.sort(x[p])."""
+    for word in ON_PARTS:
+        with pytest.raises(at.Error, match="E0219: .*which is a copy in NumPy|E0265: np.add.at: indices that are not one array"):
+            at.fn(source=HEAD + f"    {word.format(part)}\n    return x, a\n")
+
+
 def test_a_function_of_the_same_name_is_none() -> None:
     """np.sort(x) alone does nothing: it is refused as such, in a loop too."""
     with pytest.raises(at.Error, match="E0115"):
