@@ -349,8 +349,10 @@ def _scatter(
     read = ir.Ref(line, 0, at + tuple(poly(x) for x in opened))
     known = {given.made for given in b.path}
     env = dict(zip(line.dims, at, strict=True))
-    there = (c.subst(env) for c in line.conds if c.kind != "ge")  # what only the places depend on: the value is 0 without it
-    return guarded(b, [*outer, *(c for c in there if c not in outer and c not in known)], read, dtype)
+    there = [x for x in (c.subst(env) for c in line.conds) if x not in outer and x not in known]
+    with b.under(*outer):  # what only the places depend on, and what is implied by conditions that are inside now: the value is 0 without it
+        there = [c for c in there if c.kind != "ge" or c.poly is None or not b.context([c.poly]).proves(c.poly)]
+    return guarded(b, [*outer, *there], read, dtype)
 
 
 def _behind(target: tuple[ir.Binder, ...], solved: Solved) -> list[ir.Binder]:

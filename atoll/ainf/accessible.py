@@ -11,7 +11,7 @@ from typing import Any
 
 from atoll.ainf import ir
 from atoll.ainf.scan_prim import blocks, line_refs, part_refs, parts
-from atoll.sizes import Poly, Quot, poly
+from atoll.sizes import Atom, Poly, Quot, poly
 from atoll.sizes.prover import Facts, facts
 
 
@@ -166,17 +166,23 @@ def _plain(p: Poly) -> bool:
 
 
 def follows(cond: ir.Cond, conds: tuple[ir.Cond, ...]) -> bool:
-    """True when a condition on indices holds wherever these do: code under i > 3 or i != 0 reads what exists from i >= 1 on, and the builder, which has proved that, does not ask again."""
+    """True when a condition on indices holds wherever these do: code under i > 3 or i != 0 reads what exists from i >= 1 on, and the builder, which has proved that, does not ask again.
+    What exists for n >= 2 does under i >= 1 too, where i is an index of n."""
     if cond in conds:
         return True
     if cond.kind != "ge" or cond.poly is None:
         return False
     leaves = cond.poly.leaves()
-    near = [c for c in conds if c.poly is not None and not leaves.isdisjoint(c.poly.leaves())]
+    near = [c for c in conds if c.poly is not None and not leaves.isdisjoint(_around(c.poly))]
     if not near:
         return False
     known = _in_bounds([cond.poly, *(c.poly for c in near if c.poly is not None)])
     return known.add([fact for c in near for fact in c.facts() or _apart(c, known)]).proves(cond.poly)
+
+
+def _around(p: Poly) -> frozenset[Atom]:
+    """The atoms of a polynomial, and those its indices are bounded by."""
+    return p.leaves().union(*(x.extent.leaves() for x in p.leaves() if isinstance(x, ir.Binder)))
 
 
 def _apart(cond: ir.Cond, known: Facts) -> list[Poly]:

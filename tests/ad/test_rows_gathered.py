@@ -48,3 +48,39 @@ def test_gradients(value: str, where: str | None) -> None:
                 for at_ in list(np.ndindex(args[which].shape))[:: max(1, args[which].size // 7)]:
                     moved = [tuple(a + h * (np.indices(a.shape) == np.reshape(at_, (-1,) + (1,) * a.ndim)).all(axis=0) if w == which else a for w, a in enumerate(args)) for h in (1e-6, -1e-6)]
                     assert abs((f(*moved[0]) - f(*moved[1])) / 2e-6 - found[which][at_]) < 1e-6 * (1 + abs(found[which][at_]))
+
+
+SOME_COLUMNS = (
+    "sum(y[i, 0, 0] * x[p[i], c] for i in range(n) for c in range(1, k))",
+    "sum(y[0, q[0], 0] * x[p[i], c] for i in range(1, n) for c in range(2, k))",
+    "sum(y[i, q[0], 0] * x[p[i], c] for i in range(1, n) for c in range(k - 2))",
+    "sum(y[0, q[0], 0] * x[p[i], c] for i in range(n) for c in range(k) if i >= c + 1)",
+)
+
+
+@pytest.mark.parametrize("value", SOME_COLUMNS)
+def test_what_is_there_for_some_columns_only(value: str) -> None:
+    """A factor that is checked where there is such a column only: without one nothing is added, and the slope is 0 and not what memory had."""
+    f = at.fn(source=TEXT.format(value=value))
+    back = _reverse(f, "vjp")
+    for n, m, k in ((0, 2, 2), (1, 2, 3), (2, 3, 1), (2, 3, 2), (3, 2, 4), (5, 3, 1)):
+        r = np.random.default_rng(n + k)
+        args = (r.random((m, k)), r.random((n, m, k)), r.integers(0, m, n), r.integers(0, m, n))
+        counts(back, (*args, np.float64(1.0)))
+
+
+def test_what_is_there_for_some_rows_only() -> None:
+    """x[p[i], 0] is checked where i >= 1 is; the slope of z is there for every i, as is its own part where n is 1."""
+    body = "z = [sum(y[i, p[i], c] for c in range(1, k)) for i in range(n)]\n    return sum(v * v for v in z) + sum(x[p[i], 0] * z[i] for i in range(1, n))"
+    f = at.fn(source=TEXT.replace("return {value}", body))
+    back, slope = _reverse(f, "vjp"), at.grad(f, wrt=1)
+    for n, m, k in ((0, 1, 1), (1, 1, 1), (1, 1, 2), (1, 2, 3), (2, 2, 2), (3, 2, 4)):
+        r = np.random.default_rng(n + k)
+        args = (r.random((m, k)), r.random((n, m, k)), r.integers(0, m, n), r.integers(0, m, n))
+        counts(back, (*args, np.float64(1.0)))
+        x, y, p, _ = args
+        z = np.array([y[i, p[i], 1:].sum() for i in range(n)])
+        expected = np.zeros_like(y)
+        for i in range(n):
+            expected[i, p[i], 1:] = 2 * z[i] + (x[p[i], 0] if i else 0.0)
+        np.testing.assert_allclose(slope(*args), expected, rtol=1e-12)
