@@ -81,12 +81,14 @@ def _beside(module: str) -> Iterator[None]:
             sys.path.remove(folder)
 
 
-def texts(fn: at.Function) -> dict[str, str]:
-    """The text of each stage, or the code of the error it gets; loops are made once and printed twice, as `show` does."""
+def texts(fn: at.Function, again: bool = False) -> dict[str, str]:
+    """The text of each stage, or the code of the error it gets; loops are made once and printed twice, as `show` does. `again`: of the second time they are made."""
     try:
         if needs_functions(fn.core):
             return {stage: _shown(fn, stage) for stage in STAGES}
         loops = compiled_loops(fn.core)
+        if again:
+            loops, _first = compiled_loops(fn.core), loops
         return {"rewritten": show_loops(loops), "c": generate(fn.core, loops).text}
     except at.Error as error:
         return dict.fromkeys(STAGES, f"refused: {error.code}")
@@ -113,7 +115,7 @@ def record(only: Sequence[str] = (), gradients: bool = False, whole: bool = Fals
                     with contextlib.suppress(at.Error):
                         asked.append((f"grad {name}", at.grad(fn)))
                 for label, each in _in_turn(asked, shuffled, turn):
-                    found = texts(each)
+                    found = texts(each, shuffled is not None)
                     result[label] = found if whole else {stage: hashlib.sha256(text.encode()).hexdigest()[:16] for stage, text in found.items()}
     del kept
     return dict(sorted(result.items()))

@@ -562,7 +562,7 @@ def show(p: Poly) -> str:
     p, remainders = _find_remainders(p)
     pieces: list[tuple[int, str]] = []
     for mono, coef in sorted(p.terms.items(), key=_print_order):
-        pieces.append((coef, "*".join(_factor_atom(a, alone=len(mono) == 1 and coef == 1) for a in mono)))
+        pieces.append((coef, "*".join(factors(mono, lambda a: _factor_atom(a, alone=len(mono) == 1 and coef == 1)))))
     pieces[0:0] = remainders
     leads = any(coef > 0 and body for coef, body in pieces)  # what is added, what is taken away, then the number
     pieces.sort(key=lambda piece: (bool(leads and not piece[1]), piece[0] < 0))
@@ -596,7 +596,17 @@ def _find_remainders(p: Poly) -> tuple[Poly, list[tuple[int, str]]]:
 
 def _print_order(term: tuple[Monomial, int]) -> tuple[bool, int, list[str]]:
     mono, _ = term
-    return (not mono, -len(mono), [repr(a) for a in mono])
+    return (not mono, -len(mono), factors(mono, repr))
+
+
+def factors(mono: Monomial, text: Callable[[Atom], str]) -> list[str]:
+    """The factors of a term as they are printed: names in the order in which they were made, then quotients by their text, for one may be left from a program before."""
+    return [*(text(a) for a in mono if not isinstance(a, Quot)), *sorted(text(a) for a in mono if isinstance(a, Quot))]
+
+
+def terms_in_order(p: Poly, text: Callable[[Atom], str]) -> list[tuple[Monomial, int]]:
+    """The terms as they stand, those with quotients behind the others by their text, the constant last."""
+    return sorted(p.terms.items(), key=lambda term: (not term[0], sorted(text(a) for a in term[0] if isinstance(a, Quot))))
 
 
 def _factor(p: Poly) -> str:

@@ -17,6 +17,7 @@ from atoll.backends.c.printing import statements
 from atoll.backends.c.text import C99, JIT, Dialect, safe
 from atoll.loops import ir as lp
 from atoll.sizes import Atom, Poly, Quot, poly
+from atoll.sizes.poly import factors, terms_in_order
 
 
 class Emitter(Apart):
@@ -179,7 +180,7 @@ class Emitter(Apart):
                 return f"floor(({self.in_doubles(a.num)}) / ({self.in_doubles(a.den)}))"
             return f"(double){self.atom(a)}"
 
-        return " + ".join(" * ".join([f"{coef}.0", *map(atom, mono)]) for mono, coef in p.terms.items()) or "0.0"
+        return " + ".join(" * ".join([f"{coef}.0", *factors(mono, atom)]) for mono, coef in terms_in_order(p, atom)) or "0.0"
 
     def alloc(self, buffer: lp.Buffer) -> None:
         name, t = safe(buffer.name), buffer.dtype.c_name

@@ -28,6 +28,7 @@ from atoll.loops import ir as lp
 from atoll.loops.transform.split import may_be_negative
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym
+from atoll.sizes.poly import factors, terms_in_order
 from atoll.types.dtypes import BOOL
 from atoll.types.types import Array, Index, flatten, shape_of
 
@@ -323,9 +324,9 @@ def _poly(p: Poly, names: dict[Atom, str], double: bool = False) -> str:
     if not p.terms:
         return "0"
     parts = []
-    for mono, coef in p.terms.items():
-        factors = [ops.literal(coef, _I64)] if coef != 1 or not mono else []
-        parts.append(" * ".join([*factors, *(atom(a) for a in mono)]))
+    for mono, coef in terms_in_order(p, atom):
+        number = [ops.literal(coef, _I64)] if coef != 1 or not mono else []
+        parts.append(" * ".join([*number, *factors(mono, atom)]))
     return " + ".join(parts)
 
 

@@ -22,6 +22,7 @@ from atoll.loops.transform.split import is_wide
 from atoll.origins import Marks
 from atoll.sizes import Atom, Poly, Quot, Sym, poly
 from atoll.sizes.machine import stands_alone
+from atoll.sizes.poly import factors
 from atoll.types.dtypes import BOOL, I64
 
 _RELATION = {"ge": ">=", "eq": "==", "ne": "!="}
@@ -185,8 +186,8 @@ class Text:
         if not p.terms:
             return "0"
         terms: list[tuple[int, str]] = []
-        for mono, coef in sorted(p.terms.items(), key=lambda t: (not t[0], -len(t[0]), [self.atom(a) for a in t[0]])):
-            terms.append((coef, " * ".join(self.atom(a) for a in mono)))
+        for mono, coef in sorted(p.terms.items(), key=lambda t: (not t[0], -len(t[0]), factors(t[0], self.atom))):
+            terms.append((coef, " * ".join(factors(mono, self.atom))))
         terms.sort(key=lambda t: t[0] < 0)
         text = ""
         for coef, body in terms:
@@ -200,12 +201,12 @@ class Text:
         if self.dialect.wrapping or not is_wide(p) or (p.single() is not None):
             return self.poly(p)
         text = ""
-        for mono, coef in sorted(p.terms.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), [self.atom(a) for a in t[0]])):
-            factors = [f"(uint64_t){self.atom(a)}" for a in mono]
-            if abs(coef) != 1 or not factors:
-                factors.insert(0, f"UINT64_C({abs(coef) % 2**64})")
+        for mono, coef in sorted(p.terms.items(), key=lambda t: (t[1] < 0, not t[0], -len(t[0]), factors(t[0], self.atom))):
+            parts = [f"(uint64_t){x}" for x in factors(mono, self.atom)]
+            if abs(coef) != 1 or not parts:
+                parts.insert(0, f"UINT64_C({abs(coef) % 2**64})")
             text += (" - " if text else "0 - ") if coef < 0 else " + " if text else ""
-            text += " * ".join(factors)
+            text += " * ".join(parts)
         return f"(int64_t)({text})"
 
     def atom(self, atom: Atom) -> str:
