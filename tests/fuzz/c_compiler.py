@@ -1,6 +1,7 @@
 """Nests of loops as random C: python -m tests.fuzz.c_compiler [--cc gcc] [--seeds 0:20] [--plain]
 
 Every function is two nested loops over arrays that do not overlap, with places that are sums of the indices: what the analysis of dependences in a C compiler is for.
+Others have a few sums, products, least and greatest values or places of them for every row, on conditions: what is made of vectors and masks of them.
 A file of a hundred is compiled with the options that programs get (`--plain`: without those that runtime/probes.py adds) and without optimisation; the results must
 be the same. A difference is a bug of the C compiler: the function goes to atoll/runtime/native/probes/ with the option that is to blame.
 """
@@ -59,8 +60,93 @@ def value(r: random.Random, names: list[str], inner: str, outer: str) -> str:
     return f"{read} {r.choice('+-')} {other}"
 
 
+INTEGERS = ["int64_t", "int32_t", "int16_t", "int8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t"]
+
+
+def near(r: random.Random) -> str:
+    """An element near the j-th of a row of the array or of the array itself, or one that all rounds share."""
+    x = r.choice(ARRAYS)
+    width = r.randint(1, 4)
+    return f"{x}[" + r.choice(["j", "j", f"j + {r.randint(1, 3)}", f"{width} * j + {r.randrange(width)}", "i * m + j", f"i + {r.randrange(3)}", "m + 70 - j", "j / 2", "j & 7"]) + "]"
+
+
+def test_of(r: random.Random, element: str) -> str:
+    """A condition."""
+    x, kind = near(r), r.randrange(6)
+    if kind == 0 and element in INTEGERS:
+        bit = f"(({element})1 << (j & 7))"
+        return r.choice([f"({x} & {bit}) == {bit}", f"({x} & {bit}) != 0", f"(({x} >> (j & 3)) & 1)", f"({x} & 3) == {r.randrange(4)}"])
+    if kind == 1:
+        return f"{near(r)} {r.choice(['==', '!=', '<', '>=', '<=', '>'])} {x}"
+    if kind == 2:
+        return f"{x} > {r.randrange(3)} {r.choice(['&&', '||', '&', '|'])} {near(r)} < {r.randrange(3, 9)}"
+    if kind == 3:
+        return r.choice(["j > i", "j != i", "(j & 1)", "j % 3 == 1", f"!({x} <= {r.randrange(4)})", f"{x} != {x}"])
+    return f"{x} {r.choice(['==', '!=', '<', '>=', '<=', '>'])} {r.randrange(8)}"
+
+
+def term(r: random.Random, element: str) -> str:
+    """What is added: within what conversions are defined for."""
+    x, y, kind = near(r), near(r), r.randrange(11)
+    whole = element in INTEGERS
+    if kind == 0:
+        return f"{x} {r.choice('+-*')} {y}"
+    if kind == 1:
+        return f"({x} < {y} ? {x} : {y})"
+    if kind == 2:
+        return f"({test_of(r, element)} ? {x} : {r.choice([y, '0', '1'])})"
+    if kind == 3:
+        return f"({x} > -9 && {x} < 99 ? ({r.choice(INTEGERS)})({x} + 9) : 7)" if not whole else f"({r.choice(INTEGERS)}){x}"
+    if kind == 4:
+        return f"({r.choice(['float', 'double'])}){x} * 0.5f" if not whole else f"{x} {r.choice('/%')} {r.choice([2, 3, 7, 8])}"
+    if kind == 5:
+        return r.choice([f"({x} < 0 ? -{x} : {x})", f"({test_of(r, element)})", f"(({test_of(r, element)}) + ({test_of(r, element)}))"])
+    if kind == 6 and whole:
+        return r.choice([f"({x} ^ {y})", f"({x} & {y})", f"({x} >> 1)", f"({element})((uint64_t){x} << (j & 7))"])
+    return x
+
+
+def kept(r: random.Random, k: int, element: str, names: list[str]) -> list[str]:
+    """Statements that bring a round's value into a variable."""
+    v, kind = f"({element})({term(r, element)})" if element in INTEGERS else term(r, element), r.randrange(9)
+    test = f"if ({test_of(r, element)}) " if r.random() < 0.4 else ""
+    if kind < 4:
+        return [f"{test}s{k} += {v};"]
+    if kind == 4:
+        return [f"{test}s{k} {r.choice(['-=', '*=' if element in INTEGERS else '-='])} {v};"]
+    if kind < 7:
+        sign = r.choice("<>")
+        if names and r.random() < 0.5:  # and where it was
+            return [f"{{ const {element} v = {v}; if (v {sign}{r.choice(['', '='])} s{k}) {{ s{k} = v; {names[0]} = j; }} }}"]
+        return [f"{test}{{ const {element} v = {v}; s{k} = v {sign} s{k} ? v : s{k}; }}"]
+    if kind == 7 and k:
+        return [f"{test}{{ s{k} += {v}; s{k - 1} += {near(r)}; }}"]
+    return [f"{test}s{k} = {v};"]
+
+
+def sums(r: random.Random, number: int, element: str) -> list[str]:
+    """A few values of every row, and what they are made of in one loop; some rounds store, too."""
+    count = r.randint(1, 4)
+    lines = ["    for (int64_t i = 0; i < n; i++) {", f"        int64_t place{number} = -1;"]
+    lines += [f"        {element} s{k} = {r.choice(['0', '0', '1', near(r).replace('j', '1')])};" for k in range(count)]
+    lines.append(f"        for (int64_t j = {r.choice(['0', '0', '0', '1', 'i'])}; j < {r.choice(['m', 'm', 'm', 'i + 1', '8', '30', '64'])}; j++) {{")
+    stored = r.random() < 0.2
+    for k in range(count):
+        lines += ["            " + text for text in kept(r, k, element, [f"place{number}"])]
+    if stored:
+        lines.append(f"            c[{r.choice(['j', 'i * m + j', 'j + 1'])}] = {r.choice([f's{count - 1}', near(r)])};")
+    lines.append("        }")
+    lines += [f"        {r.choice(ARRAYS)}[{count} * i + {k}] {r.choice(['=', '=', '+='])} s{k};" for k in range(count)]
+    return [*lines, f"        c[i] += ({element})place{number};", "    }", "}"]
+
+
 def function(seed: int, number: int, plain: bool = False) -> str:
     r = random.Random(seed * 1000 + number)
+    if r.random() < 0.5:
+        element = r.choice(["double", "float", *INTEGERS])
+        params = ", ".join(f"{element} *restrict {x}" for x in ARRAYS)
+        head = f"__attribute__((noinline)) void f{number}(int64_t n, int64_t m, {params}) {{"
+        return "\n".join([head, *sums(r, number, element)]) + "\n" + _call(number, element)
     element = r.choice(["double", "double", "float", "int64_t", "int32_t", "uint8_t"])
     params = ", ".join(f"{element} *restrict {x}" for x in ARRAYS)
     lines = [f"__attribute__((noinline)) void f{number}(int64_t n, int64_t m, {params}) {{"]
@@ -86,7 +172,11 @@ def function(seed: int, number: int, plain: bool = False) -> str:
     if not plain and any(set("ij") <= set(at) and "*m" not in at for line in lines for at in STORE.findall(line.replace(" ", ""))):
         lines.insert(2, "        at_order();")  # as atoll/backends/c/loop_text.py does
     lines += ["        }", "    }", "}"]
-    call = f"""static uint64_t run{number}(int64_t n, int64_t m) {{
+    return "\n".join(lines) + "\n" + _call(number, element)
+
+
+def _call(number: int, element: str) -> str:
+    return f"""static uint64_t run{number}(int64_t n, int64_t m) {{
     static {element} a[N], b[N], c[N];
     for (int k = 0; k < N; k++) a[k] = k % 13, b[k] = k % 7 + 1, c[k] = k % 5;
     f{number}(n, m, a, b, c);
@@ -94,7 +184,6 @@ def function(seed: int, number: int, plain: bool = False) -> str:
     for (volatile int k = 0; k < N; k++) seen = seen * 31 + BITS(a[k]) * 7 + BITS(b[k]) * 5 + BITS(c[k]);
     return seen;
 }}"""
-    return "\n".join(lines) + "\n" + call
 
 
 def file(seed: int, functions: int = PER_FILE, plain: bool = False) -> str:
