@@ -77,7 +77,7 @@ class Emitter(Apart):
             case lp.Forever(body):
                 self.forever(body)
             case lp.BreakUnless(tests):
-                self.put(f"if (!({self.tests(tests)})) break;")
+                self.put(f"if (!({self.tests(tests)})) {self.way_out};")
             case lp.Check():
                 self.check(stmt)
             case lp.Helper():

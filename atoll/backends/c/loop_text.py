@@ -11,6 +11,7 @@ from typing import Any
 
 from atoll.backends.c import looks, ops
 from atoll.backends.c.prelude import folds
+from atoll.backends.c.stretches import Stretch, stretch_of
 from atoll.backends.c.strides import strides
 from atoll.backends.c.text import safe
 from atoll.backends.c.vector_text import BYTES, Vectors
@@ -24,6 +25,7 @@ SHORT = 128  # elements of a sum whose length is data that are not worth a tree 
 MANY = 8  # sums in one loop
 TOGETHER = 8  # statements of a round that is written out four times
 LONG = 256  # rounds of them, before they are added to the totals
+STRETCH = 4096  # units in a stretch of rounds that count, at most: one that is left early is not counted
 FEW = 16  # elements of a sum that are fewer than the lanes of any block
 
 _SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of a scan in vectors
@@ -31,6 +33,8 @@ _SCANNED = {"add": "+", "mul": "*", "min": "min", "max": "max"}  # operators of 
 
 class Loops(Vectors):
     strides = 0  # variables that go up with an index, so far
+    ends = 0  # places behind loops that are left from within a stretch, so far
+    way_out = "break"  # of the loop that is printed
 
     def is_innermost(self, stmts: lp.Stmts) -> bool:
         return not any(isinstance(s, (lp.For, lp.Accumulate, lp.Chunks, lp.Forever)) for s in lp.walk(stmts))
@@ -126,6 +130,35 @@ class Loops(Vectors):
             yield "at_i", "at_end"
 
     def forever(self, body: lp.Stmts) -> None:
+        """Rounds that end when they like; if they count, and nothing long stands in them, their tests and looks are made once for many of them."""
+        saved, self.way_out = self.way_out, "break"
+        counts = self.dialect.hosted and not self.quiet and not looks.looks(body)
+        if counts and (found := stretch_of(body, self.fn.sizes)) is not None:
+            self.in_stretches(found, looks.units(body))
+        else:
+            self.whenever(body)
+        self.way_out = saved
+
+    def in_stretches(self, loop: Stretch, units: int) -> None:
+        self.ends += 1
+        over = f"at_over_{self.ends}"
+        most = max(16, STRETCH // units)
+        var = safe(loop.var.name)
+        with self.in_loop(True), self.braces("for (;;)"):
+            self.stmts(loop.tests)
+            self.put(f"uint64_t at_more = {most - 1};")
+            for more in dict.fromkeys(loop.more):
+                self.put(f"if ((uint64_t)({self.poly(more)}) < at_more) at_more = (uint64_t)({self.poly(more)});")
+            self.put(f"const int64_t at_last = (int64_t)((uint64_t){var} {'+' if loop.step > 0 else '-'} at_more {'+' if loop.step > 0 else '-'} 1);")
+            self.way_out = f"goto {over}"
+            with self.braces(f"while ({var} != at_last)"):
+                self.stmts(loop.rest)
+            if loop.ends:
+                self.put(f"if (at_more < {most - 1}) break;")
+            self.put(self.look(f"{most * units}" if loop.ends else f"(at_more + 1) * {units}"))
+        self.put(f"{over}:;")
+
+    def whenever(self, body: lp.Stmts) -> None:
         with self.in_loop(True), self.braces("for (;;)"):
             if self.dialect.hosted and not self.quiet:
                 self.put(self.look(str(looks.units(body))))
