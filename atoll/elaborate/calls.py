@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from atoll.core import ir
+from atoll.elaborate import as_given, flexible, function_values, shared_memory
 from atoll.elaborate import entities as en
-from atoll.elaborate import flexible, function_values, shared_memory
 from atoll.elaborate.annotations import type_expr
 from atoll.elaborate.arithmetic import cast_call, nary_math
 from atoll.elaborate.builtins.names import BUILTINS, meaning
@@ -311,8 +311,9 @@ def _call_closure(
     if function_values.calls_itself(fn):
         return function_values.call_local(el, fn, values, span)
     ranks = [None if t is None or isinstance(t, Fn) else rank(t) for t in annotations]
+    given_as_are = None in annotations and as_given.takes_as_given(fn)
     if None in annotations:
-        found = flexible.wanted_ranks(el, fn, values, node)
+        found = [None] * len(values) if given_as_are else flexible.wanted_ranks(el, fn, values, node)
         ranks = [found[k] if t is None else r for k, (t, r) in enumerate(zip(annotations, ranks, strict=True))]
 
     def run(xs: list[Any]) -> Any:
@@ -326,7 +327,7 @@ def _call_closure(
         with expanding(el, fn, fn.name, xs, span), el.inside(fn.home, inner):
             return _closure_body(el, fn, span)
 
-    return flexible.lifted(el, node, given, values, ranks, run, span, name)
+    return flexible.lifted(el, None if given_as_are else node, given, values, ranks, run, span, name)
 
 
 def closure_scope(fn: en.Closure) -> en.Scope:

@@ -17,6 +17,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from atoll.elaborate import entities as en
+from atoll.elaborate.as_given import takes_as_given
 from atoll.elaborate.elaborator import Elaborator
 from atoll.elaborate.entities import Value
 from atoll.elaborate.function_values import calls_itself
@@ -217,6 +218,8 @@ def wanted_ranks(el: Elaborator, fn: en.Closure, values: Sequence[Any], node: s.
     if known is not None:
         return list(known)
     anything: list[int | None] = [None] * len(fn.params)
+    if takes_as_given(fn):
+        return anything
     is_lambda = fn.name == "<lambda>"
     if is_lambda and (node is None or node.span is node.fn.span):
         return anything
