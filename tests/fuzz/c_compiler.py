@@ -205,7 +205,7 @@ def wrong_in(seed: int, plain: bool = False, optimise: str = "3", functions: int
         folder = Path(name)
         (folder / "f.c").write_text(file(seed, functions, plain))
         printed = []
-        for level, options in (("0", ["-O0", "-fwrapv", "-w", "-std=gnu11"]), (optimise, flags)):
+        for level, options in (("0", ["-O0", "-fwrapv", "-ffp-contract=off", "-w", "-std=gnu11"]), (optimise, flags)):
             status, text = started([*cc.command, *options, str(folder / "f.c"), "-o", str(folder / level), "-lm"], 300)
             assert status == 0, text
             status, text = started([str(folder / level)], 100)
