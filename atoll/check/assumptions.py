@@ -17,7 +17,7 @@ _LICENCES = {
     "reassociate": "sums are added in another order, which changes rounding",
     "contract": "a product and a sum are rounded once instead of twice (fma)",
     "rescale": "exp(a - b) is computed as exp(a - c) * exp(c - b), a <= c <= b: rounding changes, and sums over nothing but -inf are 0, not NaN",
-    "finite": "a pad times a number is a pad: no infinity or NaN is multiplied by padding",
+    "finite": "a pad, or a sum of nothing, times a number is 0: no infinity or NaN is multiplied by it",
 }
 
 

@@ -131,6 +131,16 @@ def test_factors_that_are_none(what: str) -> None:
         factor(*wrong)
 
 
+def test_nothing_times_infinity_has_a_licence() -> None:
+    """A sum of nothing is 0, and times a factor that is not finite it is none: accepted without a licence until seed 914874 of rules_at_random."""
+    for high, wanted in ((M, {"reassociate", "finite"}), (const(2), {"reassociate"}), (add(M, ONE), {"reassociate"})):
+        rules = Rules(TABLES, Decided())  # type: ignore[arg-type]
+        t: Term = ("gen", "i", ZERO, N, ("sum", "j", ZERO, high, PRODUCT, "add"))
+        applied(rules, t, "factor", {"part": (1,)}, (0,), top().down(t, 0), t[4])
+        assert rules.licences == wanted
+    assert [problem for _, problem in map(check, (914_874, 917_822)) if problem] == []
+
+
 # -- let_join
 
 
