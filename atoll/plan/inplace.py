@@ -20,7 +20,6 @@ from atoll.plan.override import kept
 from atoll.plan.own_places import NOTHING, Around, reads_undisturbed
 from atoll.plan.stages import Inlining, Stage, make_stages
 from atoll.sizes import poly
-from atoll.sizes.meeting import tells
 
 
 @dataclass
@@ -251,7 +250,7 @@ def _conflicts(
 
 def _is_a_part(line: ir.Line, versions: set[tuple[ir.Line, int]]) -> bool:
     """True when a line has an element for each of some elements of these arrays (one of them, a row, every other one): kept, it is no more than a copy of them all."""
-    return any((ref.line, ref.result) in versions and not _is_whole(ref, line.dims) and _is_injective(ref, line.dims) for ref in refs(line.prim))
+    return any((ref.line, ref.result) in versions and not _is_whole(ref, line.dims) and _moves_with_each(ref, line.dims) for ref in refs(line.prim))
 
 
 def _is_whole(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
@@ -259,9 +258,9 @@ def _is_whole(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
     return ref.index == tuple(map(poly, dims)) and ref.line.extents(ref.result) == tuple(b.extent for b in dims)
 
 
-def _is_injective(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
-    """Each of these indices alone moves one of the places of the read, so no two rounds read one element."""
-    return all(tells(ref.index, b, set(dims)) for b in dims)
+def _moves_with_each(ref: ir.Ref, dims: tuple[ir.Binder, ...]) -> bool:
+    """Each of these indices alone moves one of the places of the read, by numbers (`a[i + 1]`) or by data (`a[p[i]]`): as many elements are kept as are read."""
+    return all(any(index.leaves() & set(dims) == {b} for index in ref.index) for b in dims)
 
 
 def is_base_read(ref: ir.Ref, array: ir.Abs) -> bool:
