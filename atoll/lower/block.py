@@ -232,7 +232,7 @@ class BlockLowerer(Memory):
     def _nest(self, nest: Nest, scope: Scope, group: Group, number: int) -> None:
         from atoll.lower.stage_code import before_nest, finish_reduction
 
-        low, high = self.translate(nest.low, {}, scope), self.translate(nest.high, {}, scope)
+        low, high = self.translate(nest.low, {}, scope, True), self.translate(nest.high, {}, scope, True)
         first, binder = next(iter(nest.members.items()))
         if nest.low == poly(0):
             self.fn.ranges[nest.sym] = high

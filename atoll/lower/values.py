@@ -60,38 +60,38 @@ class Values:
     def place(self, line: ir.Line, result: int) -> Place:
         return self.owner(line).places[(line, result)]
 
-    def translate(self, p: Poly, env: dict[Atom, Poly], scope: Scope) -> Poly:
-        """A polynomial over lines' indices as one over loop indices and variables."""
+    def translate(self, p: Poly, env: dict[Atom, Poly], scope: Scope, is_bound: bool = False) -> Poly:
+        """A polynomial over lines' indices as one over loop indices and variables. A bound of a loop is asked for before the conditions that the loop's body is under."""
         replace: dict[Atom, Poly] = {}
         for leaf in p.leaves():
             if isinstance(leaf, ir.RefAtom):
-                replace[leaf] = self.index_ref(leaf.ref, env, scope)
+                replace[leaf] = self.index_ref(leaf.ref, env, scope, is_bound)
             elif leaf in env:
                 replace[leaf] = env[leaf]
             elif leaf in self.ambient:
                 replace[leaf] = self.ambient[leaf]
         return p.subst(replace) if replace else p
 
-    def index_ref(self, ref: ir.Ref, env: dict[Atom, Poly], scope: Scope) -> Poly:
+    def index_ref(self, ref: ir.Ref, env: dict[Atom, Poly], scope: Scope, is_bound: bool = False) -> Poly:
         """The value of a line inside an index; read once per scope."""
-        index = tuple(self.translate(p, env, scope) for p in ref.index)
+        index = tuple(self.translate(p, env, scope, is_bound) for p in ref.index)
         key = ("index", ref.line, ref.result, index)
         known = scope.known(key)
         if known is None:
-            known = lp.Index(self.as_index(self.there(ref, index, env, scope), scope))
+            known = lp.Index(self.as_index(self.there(ref, index, env, scope, is_bound), scope))
             scope.memo[key] = known
         assert isinstance(known, lp.Index)
         return known.poly
 
-    def there(self, ref: ir.Ref, index: tuple[Poly, ...], env: dict[Atom, Poly], scope: Scope) -> lp.Expr:
+    def there(self, ref: ir.Ref, index: tuple[Poly, ...], env: dict[Atom, Poly], scope: Scope, is_bound: bool) -> lp.Expr:
         """The value of a line inside an index or a bound: 0 where its conditions do not hold. Memory holds nothing there, and a reduction its neutral element,
-        but the bounds of a loop are asked for in every round of the loop around it."""
+        but the bounds of a loop are asked for in every round of the loop around it; so a bound is 0, too, where the line has no such element."""
         owner = self.owner(ref.line)
         place = None if owner.inlining.is_inlined(ref.line) else owner.places[(ref.line, ref.result)]
         held = isinstance(place, BufferPlace) or (isinstance(place, VarPlace) and isinstance(ref.line.prim, ir.Reduce))
-        tests: tuple[lp.Test, ...] = ()
+        tests = self._beside(ref, index, scope) if is_bound else ()
         if held and ref.line.conds:
-            tests = owner.tests(ref.line.conds, {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}, scope)
+            tests += owner.tests(ref.line.conds, {**owner.ambient, **dict(zip(ref.line.dims, index, strict=False))}, scope)
         if not tests:
             return self.ref(ref, env, scope)
         dtype = ref.line.results[ref.result].dtype
@@ -100,6 +100,16 @@ class Values:
         inner.add(lp.Assign(var, self.ref(ref, env, inner)))
         scope.add(lp.If(tests, inner.stmts))
         return lp.Use(var)
+
+    def _beside(self, ref: ir.Ref, index: tuple[Poly, ...], scope: Scope) -> tuple[lp.Test, ...]:
+        """What says that an index of loops lies in its axis, where the ranges of these loops and the tests around do not. An index that is data was checked."""
+        ranges, sizes = self.fn.ranges, self.fn.program.sizes
+        tests: list[lp.Test] = []
+        for p, extent in zip(index, extents_at(ref.line, ref.result, ref.index), strict=True):
+            if in_range(p, extent, ranges, sizes) or not all(leaf in ranges or leaf in self.fn.size_atoms for leaf in (*p.leaves(), *extent.leaves())):
+                continue
+            tests += [t for t in (lp.Test("ge", p), lp.Test("ge", extent - 1 - p)) if not always_holds(t, ranges, sizes) and t not in scope.holds]
+        return tuple(tests)
 
     def as_index(self, e: lp.Expr, scope: Scope) -> Poly:
         """An integer expression as something that can stand in an index."""

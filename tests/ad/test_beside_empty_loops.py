@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import atoll as at
+from atoll import f64, i64
 from tests.fuzz_ad.check import _like
 from tests.fuzz_ad.cost import _reverse, counts
 
@@ -43,3 +44,32 @@ def test_nothing_is_read_or_written_beside_the_array(head: str, place: str) -> N
             counts(g, (*args, _like(result, random.Random(n))))
             ran += 1
     assert ran
+
+
+n, m, k = at.sizes("n m k")
+
+
+@at.fn
+def chosen_and_short(x: f64[m, k], y: f64[n, m, k], w: f64[k], p: i64[n], q: i64[n], g: i64[k]) -> f64:
+    u, v = x[p], x[p, :]
+    return sum(
+        u[i, c]
+        * v[i, k - 1 - c]
+        * (sin(y[n - 1 - i, p[i] % 2 if m > 1 else 0, g[k - 1 - c]] + w[c]) if q[i] == p[i] else ((x[(p[i] + 1) % m, c] if c > 0 else 0.0) if p[i] != 1 else 0.0))
+        for i in range(1, n)
+        for c in range(min(i + 1, k))
+    )
+
+
+@pytest.mark.parametrize("n_", [1, 2, 3, 5])
+def test_a_bound_that_is_an_element_is_read_where_there_is_one(n_: int) -> None:
+    """The adjoint of y goes over all rows, also over the last one, which no round read: there, how many columns a round read is an element beside the array."""
+    r = np.random.default_rng(n_)
+    args = (r.random((2, 4)), r.random((n_, 2, 4)), r.random(4), r.integers(0, 2, n_), r.integers(0, 2, n_), r.integers(0, 4, 4))
+    slopes = at.grad(chosen_and_short, wrt=(0, 1, 2))
+    counts(slopes, args)
+    got, e = slopes(*args), 1e-6
+    for place, v in enumerate(args[:3]):
+        change = r.standard_normal(v.shape)
+        up, down = (chosen_and_short(*(a + s * e * change if j == place else a for j, a in enumerate(args))) for s in (1, -1))
+        assert abs((up - down) / (2 * e) - np.sum(got[place] * change)) < 1e-6
