@@ -140,7 +140,9 @@ class _Checker:
             self.need(sym not in self.indices, f"two loops have the index {sym.name}")
         self.indices.update(syms)
         self.syms.update(syms)
+        outside, self.forever = self.forever, 0  # what leaves a loop that ends when it likes does not stand in rounds that all run
         self.block(body)
+        self.forever = outside
         self.syms.difference_update(syms)
 
     def stmt(self, stmt: Any) -> None:

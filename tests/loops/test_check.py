@@ -49,6 +49,7 @@ WRONG = [
     ((lp.Let(x, ZERO), lp.Let(x, ZERO)), "x is declared twice"),
     ((lp.If((lp.Test("ge", poly(n)),), [lp.Let(x, ZERO)], [lp.Declare(x, ZERO)]),), "x is declared twice"),
     ((lp.BreakUnless((lp.Test("ge", poly(n)),)),), "a break outside a loop"),
+    ((lp.Forever([lp.For(i, poly(0), poly(n), [lp.BreakUnless((lp.Test("ge", poly(n)),))], False)]),), "a break outside a loop"),
     ((lp.Alloc(b), loop, loop), "two loops have the index i"),
     ((lp.Alloc(b), lp.For(i, poly(0), poly(n), [loop], True)), "two loops have the index i"),
     ((lp.For(n, poly(0), poly(4), [], True),), "two loops have the index n"),

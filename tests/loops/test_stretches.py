@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import atoll as at
+from atoll.backends.c.stretches import stretch_of
+from atoll.loops import ir as lp
+from atoll.sizes import Sym, poly
+from atoll.types.dtypes import I64
 
 HEAD = "import atoll as at\nfrom atoll import f64, i64\nn, m = at.sizes('n m')\n@at.fn\n"
 LONG = 4096  # rounds in a stretch, at most
@@ -94,3 +98,12 @@ def test_conditions_are_looked_at_one_by_one():
     assert "else:" not in text and "break unless n - p - 2 >= 0\n" in text
     c = SEARCH.show("c")
     assert c.count("at_last = ") == 2  # both loops, each without a look in its rounds
+
+
+@pytest.mark.parametrize(("test", "is_one"), [(lambda p, n: n - 1 - p, True), (lambda p, n: 2 - p % 4, False), (lambda p, n: n - p - p // 8, False)])
+def test_an_index_that_comes_back_holds_for_no_stretch(test, is_one):
+    """What falls by one in every round is told by its slope, and p % 4 has none."""
+    size, var = Sym("n"), lp.Var("p", I64)
+    p = poly(var.atom)
+    body = [lp.BreakUnless((lp.Test("ge", test(p, poly(size))),)), lp.Assign(var, lp.Index(p + 1))]
+    assert (stretch_of(body, {size}) is not None) == is_one

@@ -80,7 +80,7 @@ def _slope(t: lp.Test, steps: dict[lp.Var, int], made: set[lp.Var]) -> _Slope | 
     moving = [a.var for a in t.poly.leaves() if isinstance(a, lp.VarAtom) and a.var in made]
     if not moving:
         return _Slope(t.poly, 0, None)
-    slope = t.poly.coefficient(moving[0].atom) if len(moving) == 1 else None
+    slope = t.poly.slope(moving[0].atom) if len(moving) == 1 else None
     by = slope.const() if slope is not None else None
     return _Slope(t.poly, by * steps[moving[0]], moving[0]) if by in (1, -1) and moving[0] in steps else None
 
