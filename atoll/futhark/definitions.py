@@ -45,10 +45,10 @@ def consumption(name: str, t: Type, params: Any, declared: bool, body: Any) -> N
 _MOST = {"f16": 65520.0, "f32": 3.4028235677973366e38, "f64": 1.7976931348623157e308}
 
 
-def _named(p: Any) -> list[s.PName]:
-    """The names of a pattern that was not checked yet."""
+def _named(p: Any) -> list[Any]:
+    """The names of a pattern that was not checked yet, and what takes the place of one."""
     match p:
-        case s.PName():
+        case s.PName() | s.PWild():
             return [p]
         case s.PTyped(inner) | s.PAttr(inner):
             return _named(inner)
@@ -80,9 +80,32 @@ class Definitions(Expressions):
         try:
             return self.defined(*definition)
         except Error:
-            raise error from None
+            return self.with_sizes_of_uses(error, *definition)
         finally:
             self.generous = False
+
+    def with_sizes_of_uses(self, error: Error, *definition: Any) -> Binding:
+        """A definition whose local functions are used with several sizes. As Futhark does it, types are inferred first, without any sizes:
+        then the parameters of local functions have types whose sizes each use says."""
+        self.afresh()
+        self.strict, self.generous, self.untyped = False, False, []
+        try:
+            self.defined(*definition)
+        except Error:  # what was found out until then is known
+            pass
+        self.afresh()
+        self.strict = True
+        self.known = {id(p): p.ty for p in self.untyped if not isinstance(prune(p.ty), TVar)}
+        if not self.known:
+            raise error
+        try:
+            return self.defined(*definition)
+        except Error as again:
+            raise (again if again.code == "E1404" else error) from None
+        finally:
+            self.known = {}
+
+    untyped: list[Any]  # names in parameters of local functions
 
     def of_older(self, error: Error, name: str, node: Any, type_params: Any, params: Any, result: Any, body: Any, env: Env) -> Binding:
         """A definition that is not well typed as a recursive one, of a name that had a meaning: as before Futhark had recursion, it mentions the older."""
@@ -118,10 +141,12 @@ class Definitions(Expressions):
             node.recursive = False
         if params and isinstance(node, s.Def) and recursive:
             itself = Binding(name, I64, "def", (), tuple(sizes), self.level, node, attrs="itself")
-            if name not in {b.name for p in params for b in _named(p)}:
+            if name not in {b.name for p in params for b in _named(p) if isinstance(b, s.PName)}:
                 scope.values[name] = itself
         t = self.function(params, result, body, scope, itself)
         self.level -= 1
+        if self.level and not self.strict:
+            self.untyped += [b for p in params for b in _named(p)]
         self.not_also(sizes, params, node.span)
         for con in cons:
             con.level = 0  # outside, it is a name of the scheme only

@@ -29,7 +29,7 @@ class Binding:
     sizes: tuple[Binding, ...] = ()
     level: int = 0
     node: Any = field(default=None, repr=False)  # the Def or LetFun
-    target: Any = field(default=None, repr=False)  # of an alias: the Use it stands for
+    target: Any = field(default=None, repr=False)  # of an alias: the Use it stands for; of a size that calls make: what it is inside the function's type
     attrs: Any = field(default=None, repr=False)
     declared: bool = False  # a size parameter, not a size that a value made
     born: int = 0  # when a size that a value made came about; -1: of a function, when it is called
@@ -146,7 +146,7 @@ def instantiate(binding: Binding, level: int, span: Span) -> Use:
     types: dict[int, Type] = {}
     for con in binding.types:
         types[id(con)] = TVar(level, kinds=KINDS.get(con.kind), unlifted=con.kind != "lifted", sized=con.kind == "type", span=span)
-    sizes: dict[int, Dim] = {id(b): DVar(level) for b in binding.sizes}
+    sizes: dict[int, Dim] = {id(b): DVar(level, of_use=True) for b in binding.sizes}
     return Use(binding, types, sizes, substitute(binding.type, types, sizes))
 
 

@@ -109,6 +109,7 @@ class DVar:
     level: int
     link: Dim | None = None
     of_loop: bool = False  # of a loop's state, which may be found to have the size of what a branch gives
+    of_use: bool = False  # of a function's scheme where it is used: it may stand for sizes that only calls of an argument make
 
 
 Dim = int | DRef | DOp | DExp | DVar

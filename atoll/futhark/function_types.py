@@ -13,6 +13,7 @@ from atoll.futhark.ftypes import (
     DVar,
     Fun,
     Type,
+    free_vars,
     map_dim,
     map_type,
     show,
@@ -68,6 +69,7 @@ class FunctionTypes(Inference):
             if itself is not None:
                 self.equal(t, given, body.span)
         self.level -= 1
+        self.have_sizes(typed)
         names = [single_name(p) for p, _, _ in typed]
         self.causal(typed, start)
         inner = [b for p in params for b in bound(p)]
@@ -79,6 +81,14 @@ class FunctionTypes(Inference):
             for b in (*(n for n in names if n is not None), *made):
                 b.level = BOTTOM  # outside, they are names of the type only
         return t
+
+    def have_sizes(self, typed: list[Any]) -> None:
+        """The sizes of parameters are those of values that the body has: none that only calls of another function make."""
+        open_: list[DVar] = []
+        for _, t, _ in typed:
+            free_vars(t, [], open_)
+        for d in open_:
+            d.of_use = False
 
     def of_whole_parameters(self, declared: Type, typed: list[Any], span: Any) -> None:
         """A declared result has no size that is a part of a parameter: outside, the part has no name."""

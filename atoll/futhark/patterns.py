@@ -7,7 +7,7 @@ from typing import Any
 from atoll.errors import fail
 from atoll.futhark import syntax as s
 from atoll.futhark.env import Binding, Env, substitute
-from atoll.futhark.ftypes import FLOATS, NUMBERS, DVar, Prim, Rec, TVar, Type, prune
+from atoll.futhark.ftypes import FLOATS, NUMBERS, Con, DVar, Fun, Prim, Rec, TVar, Type, map_type, prune
 from atoll.futhark.type_exps import Diet, TypeExps
 
 
@@ -25,11 +25,11 @@ class Patterns(TypeExps):
                 if name in seen:
                     fail("E1406", p.span, what=f"Name {name} is bound twice in this pattern")
                 seen.add(name)
-                t = given if given is not None else TVar(self.level, span=p.span)
+                t = given if given is not None else self.of_any_size(p)
                 p.info = scope.values[name] = Binding(name, t, "local", level=self.level)
                 return t
             case s.PWild():
-                return given if given is not None else TVar(self.level, span=p.span)
+                return given if given is not None else self.of_any_size(p)
             case s.PLit(value):
                 assert isinstance(value, s.Lit)
                 t = self.literal(value)
@@ -73,6 +73,23 @@ class Patterns(TypeExps):
                     self.pattern(sub, scope, prune(part_type), None, seen)
                 return var
         raise AssertionError(p)
+
+    known: dict[int, Type] = {}  # what the uses of local functions say of parameters that have no types of their own, by the identity of the pattern
+
+    def of_any_size(self, p: Any) -> Type:
+        """The type of a parameter that says none: what its uses say where that was found out, each in sizes of its own."""
+        if id(p) not in self.known:
+            return TVar(self.level, span=p.span)
+
+        def part(x: Type) -> Type | None:
+            if isinstance(x, TVar) or (isinstance(x, Con) and not x.args):
+                return TVar(self.level, span=p.span)
+            return Fun(again(x.param), again(x.result)) if isinstance(x, Fun) else None
+
+        def again(t: Type) -> Type:
+            return map_type(t, part, lambda d: DVar(self.level))
+
+        return again(self.known[id(p)])
 
     def literal(self, e: s.Lit) -> Type:
         if e.suffix is not None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from atoll.futhark.env import Binding
 from atoll.futhark.ftypes import (
+    I64,
     Arr,
     Con,
     DExp,
@@ -107,7 +109,7 @@ def matching_names(a: Fun, b: Fun) -> Type:
     if b.name is not None and a.name is not None:
         names[id(b.name)] = DRef(a.name)
     for y in b.exists:  # any size will do, wherever it stands the same
-        names[id(y)] = DVar(BOTTOM)
+        names[id(y)] = DVar(BOTTOM, of_use=True)
     if not names:
         return b.result
     return rename(b.result, names)
@@ -137,7 +139,9 @@ def unify_dims(d: Dim, e: Dim) -> None:
             raise
         except SizeMismatch:  # the whole is told
             raise _differ(d, e) from None
-    elif not (isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e))):
+    elif isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e)):
+        return
+    elif not (_seen_outside(d, e) or _seen_outside(e, d)):
         raise _differ(d, e)
 
 
@@ -182,6 +186,9 @@ def _named(key: Any, d: DExp) -> Dim | None:
 
 
 def bind_dim(var: DVar, d: Dim) -> None:
+    if var.of_use and var.level < BOTTOM and any(_of_calls(x) for x in leaves_of(d)):
+        d = to_come(d, var.level)
+
     def leaf(x: Dim) -> Dim:
         if x is var:
             raise SizeMismatch(f'the size "{show_dim(d)}" contains itself')
@@ -193,8 +200,23 @@ def bind_dim(var: DVar, d: Dim) -> None:
 
     map_dim(d, leaf)
     if isinstance(d, DVar):
-        d.of_loop = d.of_loop or var.of_loop
+        d.of_loop, d.of_use = d.of_loop or var.of_loop, d.of_use and var.of_use
     var.link = d
+
+
+def _of_calls(d: Dim) -> bool:
+    """A size that is a name inside the type of a function only: each call has its own."""
+    return isinstance(d, DRef) and getattr(d.binding, "level", 0) == BOTTOM
+
+
+def to_come(d: Dim, level: int) -> DRef:
+    """A size of what each call of a function makes, seen from outside of its type."""
+    return DRef(Binding("unknown", I64, "size", level=level, target=d, born=-1))
+
+
+def _seen_outside(d: Dim, e: Dim) -> bool:
+    """Whether d is e, seen from outside of the type of the function that makes it."""
+    return isinstance(d, DRef) and d.binding.born == -1 and d.binding.target is not None and same_dim(d.binding.target, e)
 
 
 def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
@@ -251,7 +273,7 @@ def opened(t: Type, level: int) -> Type:
 
     def leaf(d: Dim) -> Dim:
         if isinstance(d, DRef) and d.binding.level == BOTTOM and id(d.binding) not in own:
-            loose.setdefault(id(d.binding), DRef(type(d.binding)("unknown", d.binding.type, "size", level=level, born=-1)))
+            loose.setdefault(id(d.binding), to_come(d, level))
         return d
 
     map_type(t, functions, lambda d: d)
