@@ -21,6 +21,14 @@ Inductive law :=
 | One (f c : positive) (first : bool)           (* one times anything *)
 | AddZero (f : positive) (first : bool)         (* a zero added to anything *)
 | ZeroZero (f : positive)                       (* zeros added *)
+| Spreads (f d : positive)                      (* a product, or a quotient, of a sum: the first operand *)
+| Fades (f d : positive)                        (* nothing times anything is nothing *)
+| Faded (f d : positive) (e s m l k j : positive)   (* nothing times e (s (m l x) (k j y)) is nothing: what rescale makes of a block *)
+| Commutes (f : positive)
+| Through (f g : positive) (first : bool)       (* a factor comes out of an operand *)
+| Most (d : positive)                           (* the largest of numbers, in any order *)
+| MostOf (f d : positive)                       (* the larger of two *)
+| Rescales (e s t m l d : positive)             (* exp (a - b) by way of c, where a <= c <= b *)
 | FiniteFused                                   (* a zero times anything is zero, and is not added *)
 | Outside.                                      (* what is read outside of an array counts as zero *)
 
@@ -35,6 +43,17 @@ Section Laws.
     | Distributes f d first =>
         unfused d /\ (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) /\ (forall x, op (Add d) x (neutral (Add d)) = x) /\ unit (Add d) /\
         (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) /\ (forall w, func f (with_first first (neutral (Add d)) w) = neutral (Add d))
+    | Spreads f d =>
+        unfused d /\ (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) /\ (forall x, op (Add d) x (neutral (Add d)) = x) /\ unit (Add d) /\
+        (forall u v w, func f [op (Add d) u v; w] = op (Add d) (func f [u; w]) (func f [v; w]))
+    | Fades f d => forall w, func f [neutral (Add d); w] = neutral (Add d)
+    | Faded f d e s m l k j => forall x y, func f [neutral (Add d); func e [func s [func m [lit l; x]; func k [lit j; y]]]] = neutral (Add d)
+    | Commutes f => forall x y, func f [x; y] = func f [y; x]
+    | Through f g first => forall x y z, func g (with_first first (func f [x; y]) z) = func f [func g (with_first first x z); y]
+    | Most d => (forall a x y, op (Max d) (op (Max d) a x) y = op (Max d) a (op (Max d) x y)) /\ (forall x y, op (Max d) x y = op (Max d) y x) /\ (forall x, op (Max d) x x = x) /\ unit (Max d)
+    | MostOf f d => forall x y, func f [x; y] = op (Max d) x y
+    | Rescales e s t m l d => forall a b c, op (Max d) c a = c -> op (Max d) b c = b ->
+        func e [func s [a; b]] = func t [func e [func s [a; func m [lit l; c]]]; func e [func s [func m [lit l; c]; func m [lit l; b]]]]
     | Finite f => forall l, In zero l -> func f l = zero
     | Fused f d => unfused d /\ forall u v, func f [u; v] = times u v
     | FusedOp f g h first => forall u v w, func h [u; v; w] = func g (with_first first (func f [u; v]) w)

@@ -451,11 +451,11 @@ Section Kernel.
   Theorem contract_fma facts m f g h x y z : (forall u v w, func h [u; v; w] = func g [func f [u; v]; w]) -> same facts m (Op g [Op f [x; y]; z]) (Op h [x; y; z]).
   Proof. intros T e F A i a I. cbn [Terms.sem map Terms.put]. now rewrite T. Qed.
 
-  (** An operation with the operand that matters first or second. *)
+  (** An operation with the operand that matters first or second. The sum has terms, or nothing times the other operand is nothing. *)
   Definition with_first (first : bool) {A : Type} (x y : A) := if first then [x; y] else [y; x].
 
   Theorem distribute first facts m d f lo hi b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
-    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> (forall w, func f (with_first first (neutral (Add d)) w) = neutral (Add d)) ->
+    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> ((forall e A, func f (with_first first (neutral (Add d)) (sem None y e A [] zero)) = neutral (Add d)) \/ entails facts (ISub (ISub hi lo) (Num 1))) ->
     same facts m (Op f (with_first first (Sum (Add d) lo hi b) y)) (Sum (Add d) lo hi (Op f (with_first first b (under_index y)))).
   Proof.
     intros U As N L D Z e F A i a I. assert (M : forall x y, map (fun t => sem None t e A [] zero) (with_first first x y) = with_first first (sem None x e A [] zero) (sem None y e A [] zero)) by (destruct first; reflexivity).
@@ -475,14 +475,16 @@ Section Kernel.
       assert (Q : forall l s, fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) l s = op (Add d) s (fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) l (neutral (Add d)))).
       { induction l as [| v l IH]; simpl; intros; auto. rewrite IH. rewrite (IH (op (Add d) (neutral (Add d)) _)), L. apply As. }
       change (put m a (g (into None (Add d) zero (fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) (span (ival e lo) (ival e hi)))) w) = into m (Add d) a (fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) (span (ival e lo) (ival e hi)))).
-      unfold Terms.into, Terms.put. rewrite G. replace (g (neutral (Add d)) w) with (neutral (Add d)) by (symmetry; apply Z). destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
+      assert (E : g (fold_left (fun s x => sem (Some (Add d)) b (cons x e) A [] s) (span (ival e lo) (ival e hi)) (neutral (Add d))) w = fold_left (fun s x => op (Add d) s (g (sem None b (cons x e) A [] zero) w)) (span (ival e lo) (ival e hi)) (neutral (Add d))).
+      { destruct Z as [Z | Z]; [rewrite G; f_equal; apply Z |]. fact Z F. rewrite span_first by lia. cbn [fold_left]. now rewrite G, B, !L. }
+      unfold Terms.into, Terms.put. rewrite E. destruct m as [o |]; auto. destruct (monoid_eq o (Add d)); subst; auto.
     - apply into_in. intro. apply fold_in. intros. rewrite M', W. reflexivity.
   Qed.
 
   (** A factor out of a sum (f: a product), or a divisor (f: a quotient), the first or second operand: by the laws of distribute. [b] is what is left of the product [g l] without it:
       that is what is asked of values, in every round. *)
   Theorem factor first facts m d f g lo hi l b y : unfused d -> (forall a x y, op (Add d) (op (Add d) a x) y = op (Add d) a (op (Add d) x y)) -> (forall x, op (Add d) x (neutral (Add d)) = x) -> unit (Add d) ->
-    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> (forall w, func f (with_first first (neutral (Add d)) w) = neutral (Add d)) ->
+    (forall u v w, func f (with_first first (op (Add d) u v) w) = op (Add d) (func f (with_first first u w)) (func f (with_first first v w))) -> ((forall e A, func f (with_first first (neutral (Add d)) (sem None y e A [] zero)) = neutral (Add d)) \/ entails facts (ISub (ISub hi lo) (Num 1))) ->
     (forall e A, func g (map (fun t => sem None t e A [] zero) l) = func f (with_first first (sem None b e A [] zero) (sem None (under_index y) e A [] zero))) ->
     same facts m (Sum (Add d) lo hi (Op g l)) (Op f (with_first first (Sum (Add d) lo hi b) y)).
   Proof.

@@ -4,7 +4,7 @@
 
 Require Import ZArith List Lia Bool.
 Require Import Arithmetic.
-Require Import Terms Kernel Named Elements Normal Compare Path Applied Values Simplify.
+Require Import Terms Kernel Named Elements Normal Compare Path Applied Values Simplify Online.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -12,6 +12,7 @@ Inductive action :=
 | Rule (r : rule)
 | Simplified           (* simplify *)
 | Unfolded | Folded | GuardGet
+| Factor (part : list bool) | Rescale (at_ low high : idx)   (* s.online *)
 | Named_.              (* let_bind, let_view: the new term begins with a name, and reads it for what it holds *)
 Record move := { path : list nat; kind : action; new : term; after : term }.   (* after: the whole term, as it is written down *)
 
@@ -40,6 +41,8 @@ Section Replay.
         | Get x i => match held C x with Some d => when (in_range table top C i (shape d) && alike sure (depth C) [] (Guard (conds (elem Var d i)) t) new) (Some (pad_law (mode C))) | None => None end
         | _ => None
         end
+    | Factor part => factored table top C part t new
+    | Rescale at_ low high => rescaled table top C at_ low high t new
     | Named_ => match new with Let x b => follow table top true fuel (naming x C) (under_let t) b | _ => None end
     end.
 
@@ -72,6 +75,8 @@ Section Replay.
       - destruct t; try discriminate. destruct (held C x) as [d |] eqn:D; [| discriminate]. apply when_some in H as [X [= <-]]. apply andb_prop in X as [R X]. intros e A i a K F Q I.
         rewrite <- (proj2 (alike_means top (depth C) _ _ e X K)). cbn [Terms.sem]. destruct (all_hold (conds (elem Var d index)) e) eqn:E; auto.
         rewrite (element_known table table_ok top C A e x d index K F Q D R), (proj2 (core_means (elem Var d index) e)). cbn [Terms.sem]. rewrite E. now apply pad_so.
+      - eapply factored_fits; eauto.
+      - eapply rescaled_fits; eauto.
       - destruct u; try discriminate. pose proof (follow_fits table table_ok top true fuel (naming u1 C) (under_let t) u2 l H W) as G. intros e A i a K F Q I.
         cbn [Terms.sem]. rewrite <- (sem_under_let (mode C) t e (fun j => if within j (dims u1 e) then sem None u1 e A j zero else junk) A i a). apply G; auto; [now apply knowing_name | now rewrite dims_under_let].
     Qed.

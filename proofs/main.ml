@@ -130,6 +130,8 @@ let action () = let open Applied in let rule r = Replay.Rule r in match word () 
   | "wrap" -> let v = view () in rule (Wrap (v, nat ()))
   | "let_dead" -> rule LetDead | "let_out" -> rule (LetOut (nat ())) | "let_lift" -> rule LetLift | "let_roll" -> rule LetRoll
   | "simplify" -> Replay.Simplified | "unfold" -> Replay.Unfolded | "fold" -> Replay.Folded | "guard_get" -> Replay.GuardGet
+  | "factor" -> Replay.Factor (many (fun () -> match word () with "0" -> true | "1" -> false | w -> raise (Bad ("no operand: " ^ w))))
+  | "rescale" -> let at_ = idx () in let low = idx () in Replay.Rescale (at_, low, idx ())
   | "let_bind" | "let_view" -> Replay.Named_
   | w -> raise (Bad ("no rule: " ^ w))
 let move () =
@@ -143,7 +145,13 @@ let law l =
   | Applied.AnyOrder o -> "anyorder " ^ m o | Applied.Regroup o -> "regroup " ^ m o | Applied.Unit o -> "unit " ^ m o | Applied.NoSign d -> Printf.sprintf "nosign %d" (n d)
   | Applied.Distributes (f, d, b) -> Printf.sprintf "distributes %d %d %b" (n f) (n d) b | Applied.Finite f -> Printf.sprintf "finite %d" (n f)
   | Applied.Fused (f, d) -> Printf.sprintf "fused %d %d" (n f) (n d) | Applied.FusedOp (f, g, h, b) -> Printf.sprintf "fusedop %d %d %d %b" (n f) (n g) (n h) b
-  | Applied.One (f, c, b) -> Printf.sprintf "one %d %d %b" (n f) (n c) b | Applied.AddZero (f, b) -> Printf.sprintf "addzero %d %b" (n f) b | Applied.ZeroZero f -> Printf.sprintf "zerozero %d" (n f) | Applied.FiniteFused -> "finitefused" | Applied.Outside -> "outside"
+  | Applied.One (f, c, b) -> Printf.sprintf "one %d %d %b" (n f) (n c) b | Applied.AddZero (f, b) -> Printf.sprintf "addzero %d %b" (n f) b | Applied.ZeroZero f -> Printf.sprintf "zerozero %d" (n f) 
+  | Applied.Spreads (f, d) -> Printf.sprintf "spreads %d %d" (n f) (n d) | Applied.Fades (f, d) -> Printf.sprintf "fades %d %d" (n f) (n d)
+  | Applied.Faded (f, d, e, s, m, l, k, j) -> Printf.sprintf "faded %d %d %d %d %d %d %d %d" (n f) (n d) (n e) (n s) (n m) (n l) (n k) (n j)
+  | Applied.Commutes f -> Printf.sprintf "commutes %d" (n f) | Applied.Through (f, g, b) -> Printf.sprintf "through %d %d %b" (n f) (n g) b
+  | Applied.Most d -> Printf.sprintf "most %d" (n d) | Applied.MostOf (f, d) -> Printf.sprintf "mostof %d %d" (n f) (n d)
+  | Applied.Rescales (e, s, t, m, l, d) -> Printf.sprintf "rescales %d %d %d %d %d %d" (n e) (n s) (n t) (n m) (n l) (n d)
+  | Applied.FiniteFused -> "finitefused" | Applied.Outside -> "outside"
 
 let fuel = nat_of 400
 

@@ -24,8 +24,8 @@ def highest(t: Term) -> Term | None:
 
 def rescaling(t: Term) -> bool:
     """What rescale makes of a block: exp(max(least, ...) - max(least, ...)); of rows that are no numbers its licence says nothing."""
-    pair = t[2][0][2] if t[0] == "op" and t[1] == "exp" and t[2][0][:2] == ("op", "sub") else ()
-    return bool(pair) and all(x[:2] == ("op", "max") and x[2][0][0] == "lit" for x in pair)
+    pair = t[2][0][2] if t[0] == "op" and t[1] == "exp" and t[3] in LEAST and t[2][0][:2] == ("op", "sub") else ()
+    return bool(pair) and all(x[:2] == ("op", "max") and x[2][0] == ("lit", repr({"f": LEAST[t[3]].hex()}), t[3]) for x in pair)
 
 
 class Blocks(Follower):
@@ -80,8 +80,8 @@ class Blocks(Follower):
         need(t[1] not in mentions(c) and all(u[0] not in ("gen", "let", "nest") for u in walk(c)) and dtype(c, env.types) == d, "a factor that changes")
         if by == "div":
             self.ge(env, below(t[2], t[3]), "that something is added")
-        elif not rescaling(c) and not self.proofs.holds(env.facts, below(t[2], t[3])):
-            self.licences.add("finite")  # nothing times infinity is no 0
+        elif not self.proofs.holds(env.facts, below(t[2], t[3])):
+            self.licences.add("rescale" if rescaling(c) else "finite")  # nothing times infinity is no 0
         self.licences.add("reassociate")
         return ("op", by, (("sum", t[1], t[2], t[3], rest, "add"), c), d)
 

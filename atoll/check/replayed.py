@@ -21,17 +21,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from atoll.check.blocks import LEAST
 from atoll.check.sums import Poly, Proofs, Quotient, Tables, need
 from atoll.check.terms import Term, dtype, kids
 
 FLOATS = ("f32", "f64", "c64", "c128")
 ARGUMENTS = {  # of rules: which of a step's arguments the replay wants, and what they are
     "gen_cut": ("at",), "sum_cut": ("at",), "loop_flat": ("count", "size"), "loop_trunc": ("amount",), "exchange_range": ("low", "high"),
+    "rescale": ("at", "low", "high"),
 }  # fmt: skip
 SAME = ("nest_round",)  # rules whose two sides are one term here
 PLAIN = ("loop_join", "sum_one", "swap", "float_out", "float_in", "distribute", "guard_mul", "contract", "expand", "let_dead", "let_lift", "let_roll", "simplify", "unfold", "fold", "guard_get", "let_bind", "let_view")
-OPEN = ("rescale", "factor", "let_join")  # rules that the proved checker does not apply: a certificate with one of them is not replayed
-RULES = frozenset((*ARGUMENTS, *PLAIN, *SAME, "loop_shift", "guard_in", "wrap", "let_out"))
+OPEN = ("let_join",)  # rules that the proved checker does not apply: a certificate with one of them is not replayed
+RULES = frozenset((*ARGUMENTS, *PLAIN, *SAME, "loop_shift", "guard_in", "wrap", "let_out", "factor"))
 
 
 class NotReplayed(Exception):
@@ -293,6 +295,8 @@ class Words:
             yield from (m.args["op"], *(() if amount is None else self.idx(amount, place)), str(m.args["axis"]))
         if m.rule == "let_out":
             yield str(m.args["kid"])
+        if m.rule == "factor":
+            yield from (str(len(m.args["part"])), *map(str, m.args["part"]))
 
     # -- laws
 
@@ -338,7 +342,49 @@ class Words:
                 return True  # that the program reads nothing outside of its arrays was shown before it had a term
             case "zerozero":
                 return ops[words[0]][0] in ("add", "sub")
-        return False
+        return blocks_granted(name, words, (ops, kinds, constants), licences)
+
+
+def blocks_granted(name: str, words: Sequence[str], numbers: tuple[Mapping[str, Any], ...], licences: frozenset[str]) -> bool:
+    """The same of the laws that factor and rescale rest on; words are numbers of operations, types and constants."""
+    ops, kinds, constants = numbers
+
+    def product(word: str, *names: str) -> bool:
+        what = ops[word]
+        return what[0] in names and len(what) == 4 and len(set(what[1:])) == 1 and (what[0] == "mul" or what[1] in FLOATS)
+
+    def block(d: str, e: str, s: str, *rest: str) -> bool:
+        """exp, sub, and as often as there are: max, the least number."""
+        least = (repr({"f": LEAST[d].hex()}), d) if d in LEAST else None
+        return ops[e] == ("exp", d, d) and ops[s] == ("sub", d, d, d) and all(ops[m] == ("max", d, d, d) for m in rest[::2]) and all(constants[k] == least for k in rest[1::2])
+
+    match name:
+        case "spreads":
+            d = kinds[words[1]]
+            return product(words[0], "mul", "div") and ops[words[0]][1] == d and (d not in FLOATS or "reassociate" in licences)
+        case "fades":
+            d = kinds[words[1]]
+            return product(words[0], "mul") and ops[words[0]][1] == d and (d not in FLOATS or "finite" in licences)
+        case "faded":
+            d = kinds[words[1]]
+            return product(words[0], "mul") and ops[words[0]][1] == d and ("finite" in licences or (block(d, *words[2:]) and "rescale" in licences))
+        case "commutes":
+            return product(words[0], "mul")
+        case "through":
+            f, g, first = words
+            sides = product(f, "mul", "div") and (product(g, "mul") or (product(g, "div") and first == "true"))
+            return sides and ops[f][1] == ops[g][1] and ((ops[f][0] == ops[g][0] == "mul" and ops[f][1] not in FLOATS) or "reassociate" in licences)
+        case "most":
+            d = kinds[words[0]]
+            return d not in FLOATS or "rescale" in licences
+        case "mostof":
+            d = kinds[words[1]]
+            return bool(ops[words[0]] == ("max", d, d, d))
+        case "rescales":
+            e, s, t, m, k, kind = words
+            d = kinds[kind]
+            return block(d, e, s, m, k) and ops[t] == ("mul", d, d, d) and "rescale" in licences
+    return False
 
 
 def poly_words(p: Poly, numbers: Mapping[str, int]) -> Iterator[str]:

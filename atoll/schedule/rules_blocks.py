@@ -67,8 +67,8 @@ def rescale(services: Services, context: Context, t: tm.Term, at: Poly, low: Pol
 
 def _rescaling(t: tm.Term) -> bool:
     """What rescale makes of a block: exp(max(least, ...) - max(least, ...))."""
-    d = t.args[0] if isinstance(t, tm.Op) and t.name == "exp" else None
-    return isinstance(d, tm.Op) and d.name == "sub" and all(isinstance(x, tm.Op) and x.name == "max" and isinstance(x.args[0], tm.Lit) for x in d.args)
+    d = t.args[0] if isinstance(t, tm.Op) and t.name == "exp" and t.dtype in (F32, F64) else None
+    return isinstance(d, tm.Op) and d.name == "sub" and all(isinstance(x, tm.Op) and x.name == "max" and alike(x.args[0], least(d.dtype)) for x in d.args)
 
 
 @rule("S i. b = (S i. b') * c, b a product with the factor c at `part`, b' the rest of it; or / c, b divided by c", "c does not mention i; S by add; / c: the sum is not empty", "reassociate")
@@ -89,11 +89,11 @@ def factor(services: Services, context: Context, t: tm.Term, part: tm.Path) -> t
         raise Refused("factor is about floats")
     if last.name == "div":
         services.need(context, t.high - t.low - 1, f"the sum over {t.sym}, which is divided, is not empty")
-    elif not _rescaling(u):
+    else:
         try:
             services.need(context, t.high - t.low - 1, f"the sum over {t.sym} is not empty")
         except Refused:
-            services.licence("finite")  # nothing times infinity is no 0
+            services.licence("rescale" if _rescaling(u) else "finite")  # nothing times infinity is no 0
     services.licence("reassociate")
     rest = tm.put(t.body, part[:-1], last.args[1 - part[-1]])
     return tm.Op(last.name, (tm.Sum(t.sym, t.low, t.high, rest, "add"), u), d)

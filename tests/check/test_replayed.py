@@ -16,6 +16,7 @@ import pytest
 import atoll as at
 from atoll import f32
 from atoll.check import verified
+from atoll.check.blocks import LEAST
 from atoll.check.prove import Checker, prove
 from atoll.check.replayed import OPEN, RULES, SAME, NotReplayed, Words, opaque, replay
 from atoll.check.sums import Rejected
@@ -139,16 +140,21 @@ def test_a_law_needs_its_licence() -> None:
     words = Words(Checker(certificates()[0]).proofs, (), {}, 0)
     words.kinds |= {"f32": 1, "i32": 2}
     words.operations |= {("mul", "f32", "f32", "f32"): 1, ("add", "f32", "f32", "f32"): 2, ("sub", "f32", "f32", "f32"): 3}
+    words.operations |= {("div", "f32", "f32", "f32"): 4, ("exp", "f32", "f32"): 5, ("max", "f32", "f32", "f32"): 6, ("div", "i32", "i32", "i32"): 7, ("mul", "i32", "i32", "i32"): 8}
+    words.constants |= {(repr({"f": LEAST["f32"].hex()}), "f32"): 1, (repr({"f": (0.0).hex()}), "f32"): 2}
     nothing: frozenset[str] = frozenset()
     for law, licence in {
         "anyorder add 1": "reassociate", "regroup mul 1": "reassociate", "unit add 1": "signed-zero", "nosign 1": "signed-zero", "distributes 1 1 true": "reassociate",
-        "finite 1": "finite", "fused 1 1": "contract", "addzero 2 true": "signed-zero",
+        "finite 1": "finite", "fused 1 1": "contract", "addzero 2 true": "signed-zero", "spreads 1 1": "reassociate", "spreads 4 1": "reassociate", "fades 1 1": "finite", "through 1 1 false": "reassociate",
+        "through 4 1 true": "reassociate", "faded 1 1 5 3 6 1 6 1": "rescale", "faded 1 1 5 3 6 2 6 2": "finite", "most 1": "rescale", "rescales 5 3 1 6 1 1": "rescale",
     }.items():  # fmt: skip
         assert not words.granted(law, nothing) and words.granted(law, frozenset([licence])), law
-    for law in ("anyorder add 2", "unit add 2", "unit maximum 1", "addzero 3 false", "zerozero 2", "outside"):
+    for law in ("anyorder add 2", "unit add 2", "unit maximum 1", "addzero 3 false", "zerozero 2", "outside", "commutes 1", "mostof 6 1", "most 2", "spreads 8 2", "through 8 8 true"):
         assert words.granted(law, nothing), law
-    for law in ("finite 2", "distributes 2 1 true", "fused 2 1", "addzero 1 true", "addzero 3 true", "zerozero 1", "something 1"):
-        assert not words.granted(law, frozenset(["reassociate", "signed-zero", "finite", "contract"])), law
+    for law in ("finite 2", "distributes 2 1 true", "fused 2 1", "addzero 1 true", "addzero 3 true", "zerozero 1", "something 1", "spreads 2 1", "spreads 7 2", "spreads 1 2", "fades 4 1", "commutes 4",
+                "through 1 4 false", "through 2 1 true", "through 7 7 true", "mostof 2 1", "rescales 5 2 1 6 1 1", "rescales 5 3 1 6 2 1", "faded 4 1 5 3 6 1 6 1"):  # fmt: skip
+        assert not words.granted(law, frozenset(["reassociate", "signed-zero", "finite", "contract", "rescale"])), law
+    assert not words.granted("faded 1 1 5 3 6 2 6 1", frozenset(["rescale"]))
 
 
 @needs_it
@@ -223,3 +229,39 @@ def test_opaque_parts_and_several_results(f: Any) -> None:
     checker.run()
     assert replay(checker, ask) >= 2 and bool(opaque(checker.source)) == (f is taken)
     assert len(asked) == (1 if f is taken else 2) * len(checker.chains) and len(set(asked)) == len(asked)
+
+
+@at.fn
+def weighted(a: f32[n, m], b: f32[n], c: f32[n]) -> f32[n]:
+    return [sum(c[i] * (a[i, j] * b[i]) / c[i] for j in range(m)) for i in range(n)]
+
+
+def out_of_sum(part: tuple[int, ...], *facts: str) -> dict[str, Any]:
+    s = at.schedule(weighted)
+    for fact in facts:
+        s = s.assume(fact)
+    return s.rewrite("factor", at="j", part=part).certificate().data
+
+
+@needs_it
+@pytest.mark.parametrize(("part", "facts"), [((0, 0), ()), ((0, 1, 1), ()), ((1,), ("m >= 1",)), ((0, 1, 1), ("m >= 1",))])
+def test_factors_out_of_sums(part: tuple[int, ...], facts: tuple[str, ...]) -> None:
+    """A factor or a divisor at any place of a product: replayed, with the laws that it rests on; `finite` is none where the sum has terms."""
+    data = out_of_sum(part, *facts)
+    assert set(data["licences"]) == ({"reassociate"} if facts else {"reassociate", "finite"})
+    assert "every rule applied again" in prove(copy.deepcopy(data), verified=True)
+    for gone in data["licences"]:
+        checker = Checker(copy.deepcopy(data))
+        checker.run()
+        checker.data["licences"] = sorted(set(data["licences"]) - {gone})
+        with pytest.raises(Rejected, match="no licence"):
+            replay(checker, verified._asked)
+
+
+@needs_it
+def test_factors_that_are_none() -> None:
+    """Another place, one that changes from round to round, and another operation: refused by both."""
+    for part in ((0, 1, 0), (0,), (1, 0), (0, 1), (0, 1, 1, 0), ()):
+        data = out_of_sum((0, 1, 1))
+        next(s for s in data["steps"] if s[1] == "factor")[2]["part"] = list(part)
+        assert not says(Checker, data) and not says(Careless, data), part
