@@ -15,7 +15,7 @@ from .oracle import python
 from .run import patched, program, run_seeds
 from .table import ROWS
 
-SEEDS = range(5)
+SEEDS = range(12)  # one of so few is rewritten, and three are programs
 CALLED = {"same_values_again": "same_values", "needless_checks_again": "clamped", "hoist_checks": "checks", "hoist_checks_again": "checks", "followers": "follow", "join_followers": "follow", "followers_in_place": "follow"}
 
 
@@ -26,17 +26,21 @@ def test_every_rewrite_has_a_row() -> None:
 
 @pytest.mark.parametrize("row", [name for name, row in ROWS.items() if row.says and not row.rare])
 def test_rows_are_rewritten(row: str) -> None:
-    said = []
+    programs, rewritten = 0, False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for seed in SEEDS:
             _, p = program(seed, row)
             with patched(p.patch):
                 try:
-                    said.append(at.fn(source=p.text).explain("schedule"))
+                    said = at.fn(source=p.text).explain("schedule")
                 except at.Error:
                     continue
-    assert len(said) >= 3 and any(re.search(ROWS[row].says, text) for text in said)
+            programs += 1
+            rewritten |= re.search(ROWS[row].says, said) is not None
+            if programs >= 3 and rewritten:
+                break
+    assert programs >= 3 and rewritten
 
 
 def test_the_oracle_is_plain_python() -> None:

@@ -9,13 +9,13 @@ SIZES = ((0, 1), (1, 1), (2, 1), (3, 1), (8, 1), (17, 1))
 
 def _inside(r: Chooser, p: str) -> str:
     """A condition under which a place is in the array, said in one of many ways."""
-    return one_of(r, f"0 <= {p} < n", f"{p} >= 0 and {p} < n", f"not ({p} < 0 or {p} > n - 1)", f"{p} >= 0 and not {p} >= n", f"-1 < {p} and {p} + 1 <= n")
+    return one_of(r, f"0 <= {p} < n", f"{p} >= 0 and {p} < n", f"not ({p} < 0 or {p} > n - 1)", f"{p} >= 0 and not {p} >= n", f"-1 < {p} and {p} + 1 <= n", f"{p} >= 0 and {p} + 1 <= n", f"not ({p} < 0 or {p} + 1 > n)")
 
 
 def walk(r: Chooser) -> Program:
     start = one_of(r, "0", "n - 1", "n // 2", "k % (n + 1)")
     step = one_of(r, "p += 1", "p -= 1", "p += 2", "p = p + 1 if a[p] > 0 else p - 1", "p = b[p]", "p = 2 * p + 1", "p = (p - 1) // 2 if p > 0 else -1", "p = min(p + k % 3 + 1, n)")
-    work = one_of(r, "s += a[p]", "a[p] += 1", "a[p] = a[n - 1 - p]", "s += b[p] * t", "a[p], b[p] = b[p], a[p]\n        s += 1")
+    work = one_of(r, "s += a[p]", "a[p] += 1", "a[p] = a[n - 1 - p]", "s += b[p] * t", "a[p], b[p] = b[p], a[p]\n        s += 1", "s += a[p] * b[n - 1 - p]", "s += b[n - 1 - p] - a[p]", "b[n - 1 - p] = a[p]")
     body = f"s, t, p = 0, 0, {start}\nwhile t < 2 * n + 3 and {_inside(r, 'p')}:\n    t += 1\n    if {one_of(r, 'a[p] != k', 'p != 0', 'p != n - 1', 't % 3 > 0', 'True')}:\n        {work}\n    {step}\nreturn a, b, s, p"
     return Program(function("a: i64[n], b: i64[n], k: i64", body), SIZES)
 
