@@ -62,6 +62,19 @@ class Evaluator:
     def poly(self, p: Poly, frame: Frame, env: Env) -> int:
         return wrapped(p.evaluate(lambda atom: self.atom(atom, frame, env)))
 
+    def extent(self, p: Poly, frame: Frame, env: Env) -> int:
+        """How long an axis is. What does not exist here counts as 0, as in loops (lower/values.py, `there`): state of a loop that has no rounds here is asked for its extents, too."""
+        return max(0, wrapped(p.evaluate(lambda atom: self.atom(atom, frame, env) if self.exists(atom, frame, env) else 0)))
+
+    def exists(self, atom: Atom, frame: Frame, env: Env) -> bool:
+        if not isinstance(atom, ir.RefAtom):
+            return True
+        line = atom.ref.line
+        home = self.home(line, frame)
+        inner: Env = {a: v for a, v in env.items() if a in line.block.ambient}
+        inner.update(zip(line.dims, (self.poly(p, frame, env) for p in atom.ref.index), strict=False))
+        return all(0 <= inner[d] < self.extent(d.extent, home, inner) for d in line.dims) and all(self.holds(cond, home, inner) for cond in line.conds)
+
     def atom(self, atom: Atom, frame: Frame, env: Env) -> int:
         if isinstance(atom, ir.RefAtom):
             return int(self.ref(atom.ref, frame, env))
@@ -97,11 +110,15 @@ class Evaluator:
         index = tuple(self.poly(p, frame, env) for p in ref.index)
         return self.value(ref.line, ref.result, index, frame, env)
 
+    def home(self, line: ir.Line, frame: Frame) -> Frame:
+        found: Frame | None = frame
+        while found is not None and found.block is not line.block:
+            found = found.parent
+        assert found is not None, line
+        return found
+
     def value(self, line: ir.Line, result: int, index: tuple[int, ...], frame: Frame, env: Env) -> Any:
-        home: Frame | None = frame
-        while home is not None and home.block is not line.block:
-            home = home.parent
-        assert home is not None, line
+        home = self.home(line, frame)
         dims = index[: len(line.dims)]
         axes = index[len(line.dims) :]
         key = (line.id, result, dims)
@@ -132,11 +149,11 @@ class Evaluator:
     def _rows(self, a: ir.Abs, k: int, frame: Frame, env: Env, dtype: Any) -> Any:
         if k == len(a.binders):
             return self.operand(a.body, frame, env)
-        n = max(0, self.poly(a.binders[k].extent, frame, env))
+        n = self.extent(a.binders[k].extent, frame, env)
         if n == 0:
             shape = [0]
             for b in a.binders[k + 1 :]:
-                shape.append(max(0, self.poly(b.extent, frame, env)))
+                shape.append(self.extent(b.extent, frame, env))
             return np.zeros(shape, dtype)
         items = []
         for i in range(n):

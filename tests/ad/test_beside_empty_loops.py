@@ -9,6 +9,7 @@ import pytest
 
 import atoll as at
 from atoll import f64, i64
+from tests.fuzz.stages import Stages
 from tests.fuzz_ad.check import _like
 from tests.fuzz_ad.cost import _reverse, counts
 
@@ -73,3 +74,30 @@ def test_a_bound_that_is_an_element_is_read_where_there_is_one(n_: int) -> None:
         change = r.standard_normal(v.shape)
         up, down = (chosen_and_short(*(a + s * e * change if j == place else a for j, a in enumerate(args))) for s in (1, -1))
         assert abs((up - down) / (2 * e) - np.sum(got[place] * change)) < 1e-6
+
+
+@at.fn
+def branches_of_a_while(x: f64[n], a: f64[n, n], c: i64[n]) -> f64[n]:
+    i = 0
+    while i < n:
+        for j in range(1, 0):
+            c[j] = 0
+        if i:
+            for j in range(n):
+                x[i] = 0.0
+        else:
+            a[0] = 0.0
+            for j in range(2):
+                x[c[i] % n :] = sin(x[0])
+        i += 1
+    return x
+
+
+@pytest.mark.parametrize("stage", ["ainf", "loops"])
+def test_state_of_a_loop_without_rounds_has_extents(stage: str) -> None:
+    """What the stack of the loop over j keeps is as long as c[i] % n says, which does not exist where the branch is not taken (`nests` 940000012)."""
+    r = np.random.default_rng(0)
+    back = _reverse(branches_of_a_while, "vjp")
+    args = (r.random(2), r.random((2, 2)), np.array([4, 3]), r.random(2))
+    for found, wanted in zip(Stages(back).runner(stage)(args), back.interpret(*args), strict=True):
+        assert np.allclose(found, wanted)
