@@ -9,14 +9,17 @@ Open Scope Z_scope.
 Record context := {
   depth : nat; facts : list idx; mode : option monoid;
   defs : list (nat * term);            (* what arrays hold *)
-  bounds : list (nat * list idx)       (* and what shapes they have: outside is junk *)
+  bounds : list (nat * list idx);      (* and what shapes they have: outside is junk *)
+  links : list (nat * (nat * (idx * option idx)))   (* arrays of rows that stand in the rows of another one: which, from where, how many (none: numbers) *)
 }.
 
-Definition in_loop lo hi m C := {| depth := S (depth C); facts := under lo hi (facts C); mode := m; defs := map (fun x => (fst x, under_index (snd x))) (defs C); bounds := map (fun x => (fst x, map lift (snd x))) (bounds C) |}.
-Definition told cs C := {| depth := depth C; facts := cs ++ facts C; mode := mode C; defs := defs C; bounds := bounds C |}.
-Definition folding m C := {| depth := depth C; facts := facts C; mode := m; defs := defs C; bounds := bounds C |}.
+Definition in_loop lo hi m C := {| depth := S (depth C); facts := under lo hi (facts C); mode := m; defs := map (fun x => (fst x, under_index (snd x))) (defs C); bounds := map (fun x => (fst x, map lift (snd x))) (bounds C);
+  links := map (fun x => (fst x, (fst (snd x), (lift (fst (snd (snd x))), option_map lift (snd (snd (snd x))))))) (links C) |}.
+Definition told cs C := {| depth := depth C; facts := cs ++ facts C; mode := mode C; defs := defs C; bounds := bounds C; links := links C |}.
+Definition folding m C := {| depth := depth C; facts := facts C; mode := m; defs := defs C; bounds := bounds C; links := links C |}.
 Definition naming x C := {| depth := depth C; facts := facts C; mode := mode C; defs := (O, under_let x) :: map (fun x => (S (fst x), under_let (snd x))) (defs C);
-  bounds := (O, shape x) :: map (fun x => (S (fst x), snd x)) (bounds C) |}.
+  bounds := (O, shape x) :: map (fun x => (S (fst x), snd x)) (bounds C);
+  links := map (fun x => (S (fst x), (S (fst (snd x)), snd (snd x)))) (links C) |}.
 
 (** What a choice tells its two sides. *)
 Definition test_facts (t : test * idx) : list idx := match fst t with Ge => [snd t] | Eq => [snd t; IMul (Num (-1)) (snd t)] | Ne => [] end.
@@ -109,22 +112,27 @@ Section Path.
   Section Meaning.
     Context {ops : operators}.
     Definition bounded (A : arrays) x (s : list Z) := forall j, within j s = false -> A x j = junk.
-    Definition knowing C A e := (forall x, In x (defs C) -> knows A (fst x) (snd x) e) /\ (forall x, In x (bounds C) -> bounded A (fst x) (map (ival e) (snd x))).
+    Definition linked (A : arrays) x z from (count : option Z) :=
+      match count with Some n => forall i q, 0 <= q < n -> A x [i; q] = A z [i; from + q] | None => forall i, A x [i] = A z [i; from] end.
+    Definition knowing C A e := (forall x, In x (defs C) -> knows A (fst x) (snd x) e) /\ (forall x, In x (bounds C) -> bounded A (fst x) (map (ival e) (snd x))) /\
+      (forall x, In x (links C) -> linked A (fst x) (fst (snd x)) (ival e (fst (snd (snd x)))) (option_map (ival e) (snd (snd (snd x))))).
     Definition fits C t u := forall e A i a, closed (depth C) e -> holds (facts C) e -> knowing C A e -> inside i (dims t e) -> sem (mode C) t e A i a = sem (mode C) u e A i a.
     Definition shapes C t u := forall e, closed (depth C) e -> dims t e = dims u e.
     Definition good C t u := fits C t u /\ shapes C t u.
 
     Lemma knowing_loop lo hi m C A e v : knowing C A e -> knowing (in_loop lo hi m C) A (cons v e).
     Proof.
-      intros [K B]. split; intros x X; apply in_map_iff in X as (y & <- & Y); [apply knows_deeper; exact (K y Y) |]. cbn [fst snd]. rewrite map_lift_val. exact (B y Y).
+      intros (K & B & L). repeat split; intros x X; apply in_map_iff in X as (y & <- & Y); [apply knows_deeper; exact (K y Y) | cbn [fst snd]; rewrite map_lift_val; exact (B y Y) |].
+      cbn [fst snd]. specialize (L y Y). destruct y as [y [z [from [n |]]]]; cbn [fst snd option_map] in *; now rewrite ?ival_lift.
     Qed.
     Lemma knowing_name x C A e : knowing C A e -> knowing (naming x C) (cons (fun j => if within j (dims x e) then sem None x e A j zero else junk) A) e.
     Proof.
-      intros [K B]. split; intros y [<- | Y].
+      intros (K & B & L). split; [| split]; [intros y [<- | Y] | intros y [<- | Y] | intros y Y].
       - apply knows_let.
       - apply in_map_iff in Y as (z & <- & Y). apply knows_later. exact (K z Y).
       - intros j J. cbn [fst snd cons] in *. rewrite shape_dims in J. now rewrite J.
       - apply in_map_iff in Y as (z & <- & Y). exact (B z Y).
+      - apply in_map_iff in Y as (z & <- & Y). exact (L z Y).
     Qed.
 
     Lemma scalar_dims t e : shape t = [] -> dims t e = [].

@@ -4,7 +4,7 @@
 
 Require Import ZArith List Lia Bool.
 Require Import Arithmetic.
-Require Import Terms Kernel Named Elements Normal Compare Path Applied Values Simplify Online.
+Require Import Terms Kernel Named Elements Normal Compare Path Applied Values Simplify Online Joined.
 Import ListNotations.
 Open Scope Z_scope.
 
@@ -12,7 +12,7 @@ Inductive action :=
 | Rule (r : rule)
 | Simplified           (* simplify *)
 | Unfolded | Folded | GuardGet
-| Factor (part : list bool) | Rescale (at_ low high : idx)   (* s.online *)
+| Factor (part : list bool) | Rescale (at_ low high : idx) | Join (count : nat)   (* s.online *)
 | Named_.              (* let_bind, let_view: the new term begins with a name, and reads it for what it holds *)
 Record move := { path : list nat; kind : action; new : term; after : term }.   (* after: the whole term, as it is written down *)
 
@@ -43,10 +43,11 @@ Section Replay.
         end
     | Factor part => factored table top C part t new
     | Rescale at_ low high => rescaled table top C at_ low high t new
+    | Join count => joined table top fuel C count t new
     | Named_ => match new with Let x b => follow table top true fuel (naming x C) (under_let t) b | _ => None end
     end.
 
-  Definition start := {| depth := 0; facts := top; mode := None; defs := []; bounds := combine (seq 0 (length inputs)) inputs |}.
+  Definition start := {| depth := 0; facts := top; mode := None; defs := []; bounds := combine (seq 0 (length inputs)) inputs; links := [] |}.
   Definition once (s : move) (t : term) : option (list law) :=
     match inside_out table top law (fun C u => match act C (kind s) u (new s) with Some l => Some (new s, l) | None => None end) (path s) start t with
     | Some (u, l) => when (alike sure 0 [] u (after s)) (Some l)
@@ -77,6 +78,7 @@ Section Replay.
         rewrite (element_known table table_ok top C A e x d index K F Q D R), (proj2 (core_means (elem Var d index) e)). cbn [Terms.sem]. rewrite E. now apply pad_so.
       - eapply factored_fits; eauto.
       - eapply rescaled_fits; eauto.
+      - eapply joined_fits; eauto.
       - destruct u; try discriminate. pose proof (follow_fits table table_ok top true fuel (naming u1 C) (under_let t) u2 l H W) as G. intros e A i a K F Q I.
         cbn [Terms.sem]. rewrite <- (sem_under_let (mode C) t e (fun j => if within j (dims u1 e) then sem None u1 e A j zero else junk) A i a). apply G; auto; [now apply knowing_name | now rewrite dims_under_let].
     Qed.
@@ -115,7 +117,7 @@ Theorem replay_sound {ops : operators} table top inputs fuel source steps final 
 Proof.
   unfold replay. intros H W e F. destruct (forallb _ table) eqn:T; [| discriminate]. destruct (all_moves table top inputs fuel steps source) as [[u k] |] eqn:M; [| discriminate].
   destruct (alike (sure top) 0 [] u final) eqn:X; [| discriminate]. injection H as <-. destruct (moves_good table T top inputs fuel steps source u k M W) as [S D].
-  assert (K : Compare.closed top 0 e) by exact F. destruct (alike_means top 0 _ _ e X K) as [D' S']. split; [now rewrite (D e K), D' |]. intros A i a B I. rewrite <- S'. apply (S e A i a K F); auto. split; [intros x [] | intros [x s] Y; exact (B x s Y)].
+  assert (K : Compare.closed top 0 e) by exact F. destruct (alike_means top 0 _ _ e X K) as [D' S']. split; [now rewrite (D e K), D' |]. intros A i a B I. rewrite <- S'. apply (S e A i a K F); auto. split; [intros x [] | split; [intros [x s] Y; exact (B x s Y) | intros x []]].
 Qed.
 
 Print Assumptions replay_sound.

@@ -113,6 +113,19 @@ Section Simplify.
         end
     end.
 
+  (** A read of an array as one of the rows that it stands in. *)
+  Definition read_linked C x i x' i' : bool :=
+    match find (fun y => Nat.eqb (fst y) x) (links C) with
+    | Some (_, (z, (from, count))) =>
+        Nat.eqb z x' &&
+        match count, i, i' with
+        | Some n, [j; q], [j'; q'] => equal_here C j j' && equal_here C (IAdd from q) q' && here C q && here C (below q n)
+        | None, [j], [j'; q'] => equal_here C j j' && equal_here C from q'
+        | _, _, _ => false
+        end
+    | None => false
+    end.
+
   Definition is_zeros t := match t with Zeros _ => true | _ => false end.
 
   Variable named : bool.
@@ -132,7 +145,7 @@ Section Simplify.
           | Plus m a b, Plus m' a' b' => when (monoid_is m m' && equal_shape (depth C) (shape a) (shape b)) (both (next (folding (left_mode (mode C) m) C) a a') (next (folding (Some m) C) b b'))
           | View v n b, View v' n' b' => when (equal_view C v v' && Nat.eqb n n' && view_fits table top C v (skipn n (shape b)) && equal_shape (depth C) (shape b) (shape b')) (next C b b')
           | Zeros _, Zeros _ => Some []
-          | Get x i, Get x' i' => when (Nat.eqb x x' && equal_list C i i') (Some [])
+          | Get x i, Get x' i' => when (Nat.eqb x x' && equal_list C i i' || read_linked C x i x' i') (Some [])
           | Lit c, Lit c' => when (Pos.eqb c c') (Some [])
           | Index p, Index p' => when (equal_here C p p') (Some [])
           | Op f args, Op f' args' => when (Pos.eqb f f')
@@ -261,11 +274,11 @@ Section Simplify.
       destruct (without_first f l) as [[z q] |]; [| discriminate]. injection H as <- <-. destruct (IH z q e eq_refl) as [G E]. split; auto. unfold all_hold in *. cbn [forallb]. rewrite E.
       destruct (0 <=? ival e y), (0 <=? ival e z); reflexivity.
     Qed.
-    Lemma guards_so cs : forall C ds C', guards C cs ds = Some C' -> (depth C' = depth C /\ mode C' = mode C /\ defs C' = defs C /\ bounds C' = bounds C) /\
+    Lemma guards_so cs : forall C ds C', guards C cs ds = Some C' -> (depth C' = depth C /\ mode C' = mode C /\ defs C' = defs C /\ bounds C' = bounds C /\ links C' = links C) /\
       forall e, closed (depth C) e -> holds (facts C) e -> all_hold cs e = all_hold ds e /\ (all_hold cs e = true -> holds (facts C') e).
     Proof.
       induction cs as [| c cs IH]; intros C ds C' H; cbn [guards] in H.
-      - destruct ds; [injection H as <- | discriminate]. auto.
+      - destruct ds; [injection H as <- | discriminate]. split; [repeat split | auto].
       - destruct (without_first (equal_here C c) ds) as [[d ds'] |] eqn:E.
         + destruct (IH _ _ _ H) as [D S]. split; [exact D |]. intros e K F. destruct (without_first_so _ ds d ds' e E) as [Q P]. rewrite P. unfold all_hold at 1 3. cbn [forallb].
           rewrite (equal_so C c d e K F Q). destruct (0 <=? ival e d) eqn:G; cbn [andb]; [| split; [reflexivity | discriminate]]. apply S; auto. now apply one_more.
@@ -320,6 +333,16 @@ Section Simplify.
       rewrite <- shape_dims. now apply (in_range_so C).
     Qed.
 
+    Lemma read_linked_so C A e x i x' i' : closed (depth C) e -> holds (facts C) e -> knowing C A e -> read_linked C x i x' i' = true -> A x (map (ival e) i) = A x' (map (ival e) i').
+    Proof.
+      intros K F (_ & _ & L) H. unfold read_linked in H. destruct (find _ (links C)) as [[y [z [from count]]] |] eqn:E; [| discriminate]. apply find_some in E as [I E]. cbn [fst] in E. apply Nat.eqb_eq in E as ->.
+      specialize (L _ I). cbn [fst snd] in L. apply andb_prop in H as [Z H]. apply Nat.eqb_eq in Z as ->. unfold linked in L.
+      destruct count as [n |]; cbn [option_map] in L; destruct i as [| j [| q [| ? ?]]]; try discriminate; destruct i' as [| j' [| q' [| ? ?]]]; try discriminate; rewrite !andb_true_iff in H; cbn [map].
+      - destruct H as [[[H1 H2] H3] H4]. apply (equal_so C _ _ e K F) in H1. apply (equal_so C _ _ e K F) in H2. apply (here_sound table table_ok top C _ e K F) in H3, H4. rewrite ival_below in H4. cbn [ival] in H2.
+        rewrite <- H1, <- H2. apply L. lia.
+      - destruct H as [H1 H2]. apply (equal_so C _ _ e K F) in H1. apply (equal_so C _ _ e K F) in H2. rewrite <- H1, <- H2. apply L.
+    Qed.
+
     Lemma bound_so C x s : bound_of C x = Some s -> In (x, s) (bounds C).
     Proof.
       unfold bound_of. intro H. destruct (find _ _) as [[y d'] |] eqn:E; [| discriminate]. injection H as <-. apply find_some in E as [I E]. cbn [fst] in E. apply Nat.eqb_eq in E as <-. exact I.
@@ -331,7 +354,7 @@ Section Simplify.
     Qed.
     Lemma padded_so C t v A e : closed (depth C) e -> knowing C A e -> In v (padded C t) -> is_so Outside -> sem None v e A [] zero = sem None t e A [] zero.
     Proof.
-      intros K [Q B] I J. destruct t; try (destruct I; fail). cbn [padded] in I. destruct (bound_of C x) as [s |] eqn:S; [| destruct I]. destruct (Nat.eqb_spec (length index) (length s)) as [L | L]; [| destruct I].
+      intros K (Q & B & _) I J. destruct t; try (destruct I; fail). cbn [padded] in I. destruct (bound_of C x) as [s |] eqn:S; [| destruct I]. destruct (Nat.eqb_spec (length index) (length s)) as [L | L]; [| destruct I].
       apply bound_so in S. specialize (B _ S). cbn [fst snd] in B.
       assert (O : all_hold (range_of index s) e = false -> A x (map (ival e) index) = zero) by (intro N; rewrite range_of_so in N by auto; rewrite (B _ N); exact J).
       destruct I as [<- | I]; [cbn [Terms.sem]; destruct (all_hold (range_of index s) e) eqn:E; auto; cbn [Terms.pad Terms.put]; now rewrite O |].
@@ -409,8 +432,8 @@ Section Simplify.
           + now apply knowing_loop.
           + cbn [dims] in I. now rewrite (X x (ival e lo) e).
         - assert (G : exists C', guards C cs (conds u) = Some C' /\ follow fuel C' t (core u) = Some l) by (destruct (guards C cs (conds u)) as [C' |]; [eauto | destruct u; discriminate]).
-          clear H. destruct G as (C' & G & H). destruct (guards_so _ _ _ _ G) as [(D & M & N & B) S]. intros e A i a K F Q I. rewrite (proj2 (core_means u e)). cbn [Terms.sem]. destruct (S e K F) as [E T]. rewrite <- E.
-          destruct (all_hold cs e) eqn:P; auto. rewrite <- M. apply (IH _ _ _ _ H W); auto; [now rewrite D |]. unfold knowing. now rewrite N, B.
+          clear H. destruct G as (C' & G & H). destruct (guards_so _ _ _ _ G) as [(D & M & N & B & L) S]. intros e A i a K F Q I. rewrite (proj2 (core_means u e)). cbn [Terms.sem]. destruct (S e K F) as [E T]. rewrite <- E.
+          destruct (all_hold cs e) eqn:P; auto. rewrite <- M. apply (IH _ _ _ _ H W); auto; [now rewrite D |]. unfold knowing. now rewrite N, B, L.
         - destruct u; try discriminate. apply when_some in H as [X H]. apply both_some in H as (k & k' & U & V & ->). apply lawful_app in W as [W W']. intros e A i a K F Q I. cbn [Terms.sem].
           pose proof (equal_dims table table_ok top (depth C) _ _ e K X) as D.
           transitivity (sem (mode C) t2 e (cons (fun j => if within j (dims u1 e) then sem None u1 e A j zero else junk) A) i a).
@@ -430,7 +453,8 @@ Section Simplify.
           rewrite <- (pull_axis_ext axis (view_pull v e) (view_pull v0 e)) in E by now apply (equal_view_so C).
           apply (view_fits_sound table table_ok top C v _ e K F) in Y. rewrite <- skipn_map, shape_dims in Y. eapply pulls_axis; eauto.
         - destruct u; try discriminate. intros e A i a K F Q I. reflexivity.
-        - destruct u; try discriminate. apply when_some in H as [X H]. apply andb_prop in X as [N X]. apply Nat.eqb_eq in N as <-. intros e A i a K F Q I. cbn [Terms.sem]. now rewrite (equal_list_so C e K F _ _ X).
+        - destruct u; try discriminate. apply when_some in H as [X H]. intros e A i a K F Q I. cbn [Terms.sem]. apply orb_prop in X as [X | X]; [| now rewrite (read_linked_so C A e _ _ _ _ K F Q X)].
+          apply andb_prop in X as [N X]. apply Nat.eqb_eq in N as <-. now rewrite (equal_list_so C e K F _ _ X).
         - destruct u; try discriminate. apply when_some in H as [X H]. apply Pos.eqb_eq in X as <-. intros e A i a K F Q I. reflexivity.
         - destruct u; try discriminate. apply when_some in H as [X H]. intros e A i a K F Q I. cbn [Terms.sem]. now rewrite (equal_so C _ _ e K F X).
         - destruct u; try discriminate. apply when_some in H as [X H]. apply Pos.eqb_eq in X as <-. intros e A i a K F Q I. cbn [Terms.sem]. do 2 f_equal. clear I.

@@ -132,6 +132,7 @@ let action () = let open Applied in let rule r = Replay.Rule r in match word () 
   | "simplify" -> Replay.Simplified | "unfold" -> Replay.Unfolded | "fold" -> Replay.Folded | "guard_get" -> Replay.GuardGet
   | "factor" -> Replay.Factor (many (fun () -> match word () with "0" -> true | "1" -> false | w -> raise (Bad ("no operand: " ^ w))))
   | "rescale" -> let at_ = idx () in let low = idx () in Replay.Rescale (at_, low, idx ())
+  | "let_join" -> Replay.Join (nat ())
   | "let_bind" | "let_view" -> Replay.Named_
   | w -> raise (Bad ("no rule: " ^ w))
 let move () =

@@ -32,8 +32,7 @@ ARGUMENTS = {  # of rules: which of a step's arguments the replay wants, and wha
 }  # fmt: skip
 SAME = ("nest_round",)  # rules whose two sides are one term here
 PLAIN = ("loop_join", "sum_one", "swap", "float_out", "float_in", "distribute", "guard_mul", "contract", "expand", "let_dead", "let_lift", "let_roll", "simplify", "unfold", "fold", "guard_get", "let_bind", "let_view")
-OPEN = ("let_join",)  # rules that the proved checker does not apply: a certificate with one of them is not replayed
-RULES = frozenset((*ARGUMENTS, *PLAIN, *SAME, "loop_shift", "guard_in", "wrap", "let_out", "factor"))
+RULES = frozenset((*ARGUMENTS, *PLAIN, *SAME, "loop_shift", "guard_in", "wrap", "let_out", "factor", "let_join"))
 
 
 class NotReplayed(Exception):
@@ -295,6 +294,8 @@ class Words:
             yield from (m.args["op"], *(() if amount is None else self.idx(amount, place)), str(m.args["axis"]))
         if m.rule == "let_out":
             yield str(m.args["kid"])
+        if m.rule == "let_join":
+            yield str(m.args["count"])
         if m.rule == "factor":
             yield from (str(len(m.args["part"])), *map(str, m.args["part"]))
 
@@ -439,10 +440,8 @@ def opaque(t: Term) -> list[Term]:
     return found
 
 
-def replay(checker: Any, asked: Callable[[Iterator[str]], str]) -> int:
-    """Every step of a checked certificate again; how many there are. Rejected where the extracted checker, or the licences, do not allow one; NotReplayed where it is not covered."""
-    data = checker.data
-    licences = frozenset(data["licences"])
+def arguments(checker: Any) -> tuple[dict[str, str], list[Sequence[Poly]], list[Poly], list[Term]]:
+    """Types and shapes of arguments and of what opaque parts make, what these promise, and these parts."""
     types, shapes, promised = dict(checker.types), list(checker.shapes.values()), []
     parts = opaque(checker.source)
     for _, made, extents, _, used, promises, _, at in parts:
@@ -453,6 +452,14 @@ def replay(checker: Any, asked: Callable[[Iterator[str]], str]) -> int:
         types |= dict(made)
         shapes += extents
         promised += promises
+    return types, shapes, promised, parts
+
+
+def replay(checker: Any, asked: Callable[[Iterator[str]], str]) -> int:
+    """Every step of a checked certificate again; how many there are. Rejected where the extracted checker, or the licences, do not allow one; NotReplayed where it is not covered."""
+    data = checker.data
+    licences = frozenset(data["licences"])
+    types, shapes, promised, parts = arguments(checker)
     last = checker.final
     while last[0] in ("let", "nest"):
         last = kids(last)[-1]

@@ -64,7 +64,7 @@ def rows(t: f32[n], ix: i64[m, k], w: f32[m, k]) -> f32[m]:
 
 
 LOOKED_UP = (8, 9)  # of the certificates below: what they look up is a named value, which is not replayed
-BLOCKS = (15, 16)  # of the certificates below: sums by blocks of their maxima, whose rules the proved checker does not apply
+BLOCKS = (15, 16)  # of the certificates below: sums by blocks of their maxima (s.online)
 
 
 @cache
