@@ -25,7 +25,7 @@ from atoll.errors import Span
 from atoll.sizes import Atom, Poly, Sym
 from atoll.sizes.declare import size_symbol
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, free_names
+from atoll.surface.names import Liveness, binds, changed_array, free_names
 from atoll.types.objects import type_of_object
 from atoll.types.records import record_of
 from atoll.types.types import (
@@ -140,10 +140,10 @@ def in_place(el: Elaborator, node: s.Call) -> bool:
         word, target = en.Word(f".{node.fn.name}", METHODS[node.fn.name]), node.fn.value
         args = [base, *(displayed(el, a) for a in node.args)]
     else:
-        found = expr(el, node.fn)
-        if not isinstance(found, en.Word) or not node.args:
+        found, changed = expr(el, node.fn), changed_array(node.args, node.keywords)
+        if not isinstance(found, en.Word) or changed is None:
             return False
-        word, target = found, node.args[0]
+        word, target = found, changed
         args = [displayed(el, a) for a in node.args]
     if not works_in_place(word) or not isinstance(target, (s.Name, s.Subscript, s.Attr)):
         return False

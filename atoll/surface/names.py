@@ -79,15 +79,21 @@ def binds_target(target: object) -> Names:
 
 
 _OF_FIRST = frozenset("at copyto fill_diagonal put_along_axis putmask".split())  # np.add.at(x, i, v): of the first argument
+_CALLED = frozenset(("a", "arr", "dst"))  # what NumPy calls the array
 _OF_ITSELF = {"sort": 0, "fill": 1, "partition": 1, "put": 2}  # x.sort(), with so many arguments; one more is the array, as in np.put(x, i, v)
+
+
+def changed_array(args: tuple[s.Expr, ...], keywords: tuple[tuple[str, s.Expr], ...]) -> s.Expr | None:
+    """The array that np.put and its like change: the first argument, or the one with its name."""
+    return args[0] if args else next((x for key, x in keywords if key in _CALLED), None)
 
 
 def in_place(stmt: object) -> s.Expr | None:
     """What a statement gives a new value that NumPy does in place, as its text says: x of np.add.at(x, i, v) and of x.sort(). What the words mean is not known here."""
     match stmt:
         case s.ExprStmt(s.Call(s.Attr(value, name), args, keywords)):
-            if name in _OF_FIRST:
-                return args[0] if args else None
+            if name in _OF_FIRST or (name == "put" and not _CALLED.isdisjoint(key for key, _ in keywords)):
+                return changed_array(args, keywords)
             if name in _OF_ITSELF:
                 further = s.Text if name == "put" else (s.Num, s.Unary)  # a mode, an axis
                 given = sum(k < _OF_ITSELF[name] or not isinstance(x, further) for k, x in enumerate(args)) + sum(key in ("ind", "indices", "v", "values", "kth") for key, _ in keywords)
