@@ -148,11 +148,16 @@ class Inference(Patterns):
                 sizes[id(fn.name)] = self.dim_of_argument(arg_exp, fn.param)
             else:
                 sizes[id(fn.name)] = DRef(self.unknown())
-        left = substitute(fn.result, {}, sizes)
+        left = self.of_call(substitute(fn.result, {}, sizes))
         made = {id(d.binding) for b in fn.exists if isinstance(d := sizes[id(b)], DRef)}
         if made or older is not None:
             self.no_size_to_come(left, made, older, span)
         return left
+
+    def of_call(self, t: Type) -> Type:
+        """What a call gives: the sizes that only calls make are those of this value."""
+        has, _ = size_uses(t)
+        return substitute(t, {}, {key: DRef(self.unknown()) for key, b in has.items() if b.born == -1})
 
     def no_size_to_come(self, t: Type, made: set[int], older: set[int] | None, span: Span) -> None:
         """What is left of a function asks for no argument whose size only a call makes: this one (`made`), or one of a function that it was given.

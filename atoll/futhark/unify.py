@@ -23,9 +23,11 @@ from atoll.futhark.ftypes import (
     free_vars,
     has_function,
     in_words,
+    key_of_dim,
     leaves_of,
     map_dim,
     map_type,
+    names_in,
     prune,
     prune_dim,
     replaced,
@@ -127,6 +129,8 @@ def unify_dims(d: Dim, e: Dim) -> None:
     d, e = prune_dim(d), prune_dim(e)
     if same_dim(d, e):
         return
+    if _to_come(d, e) or _to_come(e, d):
+        return  # what is computed is looked at when the program runs
     if isinstance(d, DVar):
         bind_dim(d, e)
     elif isinstance(e, DVar):
@@ -139,9 +143,7 @@ def unify_dims(d: Dim, e: Dim) -> None:
             raise
         except SizeMismatch:  # the whole is told
             raise _differ(d, e) from None
-    elif isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e)):
-        return
-    elif not (_seen_outside(d, e) or _seen_outside(e, d)):
+    elif not (isinstance(d, DExp) and isinstance(e, DExp) and _expressions(d, settled_key(d), e, settled_key(e))):
         raise _differ(d, e)
 
 
@@ -186,8 +188,8 @@ def _named(key: Any, d: DExp) -> Dim | None:
 
 
 def bind_dim(var: DVar, d: Dim) -> None:
-    if var.of_use and var.level < BOTTOM and any(_of_calls(x) for x in leaves_of(d)):
-        d = to_come(d, var.level)
+    if var.of_use and var.level < BOTTOM and any(b.level == BOTTOM for b in _names(d)):
+        d = to_come(var.level, d)
 
     def leaf(x: Dim) -> Dim:
         if x is var:
@@ -204,19 +206,31 @@ def bind_dim(var: DVar, d: Dim) -> None:
     var.link = d
 
 
-def _of_calls(d: Dim) -> bool:
-    """A size that is a name inside the type of a function only: each call has its own."""
-    return isinstance(d, DRef) and getattr(d.binding, "level", 0) == BOTTOM
+def _names(d: Dim) -> list[Any]:
+    """The names that a size is about. Those of the level BOTTOM are inside the type of a function only: each call has its own."""
+    from atoll.futhark.aliases import variables
+
+    found: list[Any] = []
+    for x in leaves_of(d):
+        if isinstance(x, DRef):
+            found.append(x.binding)
+        elif isinstance(x, DExp):
+            about = names_in(settled_key(x))
+            found += [b for b in (*variables(x.exp), *(n for _, given in x.given for n in _names(given))) if id(b) in about]
+    return found
 
 
-def to_come(d: Dim, level: int) -> DRef:
-    """A size of what each call of a function makes, seen from outside of its type."""
-    return DRef(Binding("unknown", I64, "size", level=level, target=d, born=-1))
+def to_come(level: int, inside: Dim | None = None) -> DRef:
+    """A size of what each call of a function makes, seen from outside of its type; `inside` it was one that a size parameter stands for."""
+    return DRef(Binding("unknown", I64, "size", level=level, target=inside, born=-1))
 
 
-def _seen_outside(d: Dim, e: Dim) -> bool:
-    """Whether d is e, seen from outside of the type of the function that makes it."""
-    return isinstance(d, DRef) and d.binding.born == -1 and d.binding.target is not None and same_dim(d.binding.target, e)
+def _to_come(d: Dim, e: Dim) -> bool:
+    """Whether d is a size that each call of a function makes, where no call is. A size parameter that is one of a call is no other one of it."""
+    if not (isinstance(d, DRef) and d.binding.born == -1):
+        return False
+    inside = d.binding.target
+    return inside is None or same_dim(inside, e) or not {*map(id, _names(inside))} & {*map(id, _names(e))}
 
 
 def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
@@ -264,21 +278,21 @@ def _bind(var: TVar, t: Type, late: list[SizeMismatch] | None) -> None:
 def opened(t: Type, level: int) -> Type:
     """A function's result outside of the function's type: sizes that each call makes are unknown ones."""
     own: set[int] = set()
-    loose: dict[int, Dim] = {}
+    loose: dict[Any, Dim] = {}
 
     def functions(x: Type) -> Type | None:
         if isinstance(x, Fun):
             own.update(map(id, (x.name, *x.exists)))
         return None
 
-    def leaf(d: Dim) -> Dim:
-        if isinstance(d, DRef) and d.binding.level == BOTTOM and id(d.binding) not in own:
-            loose.setdefault(id(d.binding), to_come(d, level))
+    def outside(d: Dim) -> Dim:
+        if any(b.level == BOTTOM and id(b) not in own for b in _names(d)):
+            return loose.setdefault(key_of_dim(d), to_come(level))
         return d
 
     map_type(t, functions, lambda d: d)
-    map_type(t, lambda x: None, lambda d: map_dim(d, leaf))
-    return rename(t, loose) if loose else t
+    made = map_type(t, lambda x: None, outside)
+    return made if loose else t
 
 
 def _levels(t: Type, level: int, late: list[SizeMismatch] | None) -> None:

@@ -61,6 +61,32 @@ def test_each_use_has_its_sizes(way: str) -> None:
             assert said(found(*given)) == said(expected(*given)), whole
 
 
+ITERATE = "def iterate '~a (n: i32) (f: (() -> a) -> a) (x: () -> a) = loop x = x () for _i < n do f (\\() -> x)\n"
+PICK = "def pick '~a (c: bool) (f: i64 -> a) (g: i64 -> a) : a = if c then f 3 else g 4\n"
+BESIDE = "def both [m] (f: i64 -> [m]i64) (g: i64 -> [m]i64) = map2 (+) (f 3) (g 3)\n"
+LIFTED = {
+    "a loop whose state grows": (ITERATE + "entry main (n: i32) (xs: []i32) = iterate n (\\(p: () -> []i32) -> p () ++ p ()) (\\() -> xs)", [[2, 1], [2, 1, 2, 1, 2, 1, 2, 1]]),
+    "beside what keeps its size": (ITERATE + "entry main [m] (n: i32) (xs: [m]i32) = (iterate n (\\(p: () -> []i32) -> p () ++ p ()) (\\() -> xs), map2 (+) xs (replicate m 1i32))", [([2, 1], [3, 2]), ([2, 1] * 4, [3, 2])]),
+    "from what is written": (ITERATE + "entry main (n: i32) (xs: []i32) = iterate n (\\(p: () -> []i32) -> filter (< 5) (p ()) ++ xs) (\\() -> [7])", [[7], [2, 1, 2, 1]]),
+    "of two sizes": (ITERATE + "entry main (n: i32) (xs: []i32) = iterate n (\\(p: () -> [][]i32) -> let a = p () in transpose (a ++ a)) (\\() -> [xs])", [[[2, 1]], [[2, 1, 2, 1], [2, 1, 2, 1]]]),
+    "one of two functions": (PICK + "entry main (n: i32) (xs: []i32) = pick (n > 0) (\\k -> iota k) (\\_ -> map i64.i32 xs)", [[2, 1], [0, 1, 2]]),
+    "one of two functions of one's sizes": (PICK + "entry main (n: i32) (xs: []i32) = pick (n > 0) (\\k -> iota (i64.i32 xs[0] * k)) (\\k -> replicate k k)", [[4, 4, 4, 4], [0, 1, 2, 3, 4, 5]]),
+    "one of two functions of expressions": (PICK + "def inc (k: i64) = k + 1\nentry main (n: i32) (xs: []i32) = pick (n > 0) (\\k -> replicate (inc k) k) (\\k -> iota (inc (2 * k)))", [list(range(9)), [3] * 4]),
+    "two functions of one size": (BESIDE + "entry main (n: i32) (xs: []i32) = both (\\k -> iota k) (\\k -> replicate k (i64.i32 n))", [[0, 1, 2], [2, 3, 4]]),
+}
+
+
+@pytest.mark.parametrize("name", LIFTED)
+def test_a_type_parameter_of_any_size(name: str) -> None:
+    """What stands for a size-lifted type has a size of its own wherever it stands. An argument keeps its size."""
+    text, expected = LIFTED[name]
+    fut = at.futhark(source=text).main
+    assert "unknown" not in fut.type
+    for n, result in zip((0, 2), expected, strict=True):
+        for f in (fut, fut.interpret):
+            assert said(f(n, np.array([2, 1], np.int32))) == (tuple(result) if isinstance(result, tuple) else result)
+
+
 def test_functions_of_their_own_sizes() -> None:
     """As misc/functional-images of futhark-benchmarks has it: one local function calls what it is given, a function whose result has the sizes that it is given."""
     fut = at.futhark(source="""
@@ -91,7 +117,8 @@ def test_sizes_that_calls_make_are_compared(name: str) -> None:
 
 
 REFUSED = {
-    "a lambda has one type": ("entry main (k: i64) =\n let run = \\f -> f k\n in i64.sum (run (\\m -> iota m)) + i64.sum (run (\\m -> replicate m 2i64))", "E1404", "is not one that only its value knows"),
+    "a lambda has one size": ("entry main (k: i64) =\n let run = \\f -> i64.sum (f k)\n in run (\\m -> iota m) + run (\\m -> replicate m 2i64)", "E1404", "is not in scope"),
+    "one parameter, two sizes of a call": ("def f [m] (g: i64 -> [m][m]i64) = transpose (g 3)\nentry main (k: i64) = f (\\j -> replicate j (replicate (j + 1) k))", "E1404", 'the size "j + 1"'),
     "another function takes it": ("entry main (k: i64) =\n let run f g = g (f k)\n in run (\\m -> iota m) i64.sum + run (\\m -> replicate m 2i64) i64.sum", "E1404", "Existential size would appear"),
     "a size that is declared": ("entry main (k: i64) : [k]i64 =\n let run f = f k\n in if k > 2 then run (\\m -> iota m) else run (\\m -> replicate m 2i64)", "E1404", 'the size one that only its value knows is not "k"'),
     "a parameter of a lambda has a size": ("def f : (k: i64) -> [k]i32 -> i64 = \\_ xs -> length xs\nentry main (k: i64) = f k (replicate k 1)", "E1404", '"k" is not in scope'),
