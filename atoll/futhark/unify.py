@@ -171,14 +171,11 @@ def _expressions(d: DExp, left: Any, e: DExp, right: Any) -> bool:
 
 def _named(key: Any, d: DExp) -> Dim | None:
     """The size that a part of a key stands for."""
-    from atoll.futhark.aliases import variables
-
     match key:
         case ("lit", int(n)):
             return n
         case ("var", name):
-            known = [*variables(d.exp), *(x.binding for _, dim in d.given for x in leaves_of(dim) if isinstance(x, DRef))]
-            return next((DRef(b) for b in known if id(b) == name), None)
+            return next((DRef(b) for b in _known(d) if id(b) == name), None)
         case ("size", name):
             return next((x for _, dim in d.given for x in leaves_of(dim) if id(x) == name), None)
         case ("BinOp", (str(op),), left, right, False):
@@ -208,16 +205,21 @@ def bind_dim(var: DVar, d: Dim) -> None:
 
 def _names(d: Dim) -> list[Any]:
     """The names that a size is about. Those of the level BOTTOM are inside the type of a function only: each call has its own."""
-    from atoll.futhark.aliases import variables
-
     found: list[Any] = []
     for x in leaves_of(d):
         if isinstance(x, DRef):
             found.append(x.binding)
         elif isinstance(x, DExp):
             about = names_in(settled_key(x))
-            found += [b for b in (*variables(x.exp), *(n for _, given in x.given for n in _names(given))) if id(b) in about]
+            found += [b for b in _known(x) if id(b) in about]
     return found
+
+
+def _known(d: DExp) -> list[Any]:
+    """The names of an expression, and those that stand for some of them."""
+    from atoll.futhark.aliases import variables
+
+    return [*variables(d.exp), *(x.binding for _, dim in d.given for x in leaves_of(dim) if isinstance(x, DRef))]
 
 
 def to_come(level: int, inside: Dim | None = None) -> DRef:
