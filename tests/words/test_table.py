@@ -129,3 +129,9 @@ def test_suggestions_are_programs(text: str) -> None:
         at.fn(source=f"{HEAD}def f({signature}):\n    return {text}\n")
     assert "help:" in str(caught.value)
     at.fn(source=f"{HEAD}def f({signature}):\n    return {REFUSED[text]}\n")
+
+
+def test_what_is_the_shorter_one_is_told() -> None:
+    """np.convolve(mode="same") is as long as the longer array, which sizes do not say."""
+    with pytest.raises(at.SizeError, match=r"m - min\(m, 3\) \+ 3"):
+        at.fn(source="import atoll as at, numpy as np\nfrom atoll import f64\nm = at.sizes('m')\n@at.fn\ndef f(a: f64[m], w: f64[3]) -> f64[m]:\n    return np.convolve(a, w, mode='same')\n").compile()

@@ -274,6 +274,7 @@ def convolved(c: Call, x: Value, y: Value, kind: str) -> Value:
         long, short = m, n
     else:
         short = c.el.as_poly(c.el.bind(c.library("create.smaller", c.count(n), c.count(m))), c.span)
+        c.el.labels[next(iter(short.leaves()))] = f"min({c.el.words(n)}, {c.el.words(m)})"
         c.el.assume(n - short, m - short, short - 1)
         long = n + m - short
     if kind == "valid":
