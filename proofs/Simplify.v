@@ -139,7 +139,7 @@ Section Simplify.
           match t, u with
           | Gen lo hi b, Gen lo' hi' b' => when (equal_here C lo lo' && equal_here C hi hi' && fixed 1 b) (next (in_loop lo' hi' (mode C) C) b b')
           | Sum m lo hi b, Sum m' lo' hi' b' => when (monoid_is m m' && equal_here C lo lo' && equal_here C hi hi' && fixed 1 b) (next (in_loop lo' hi' (Some m) C) b b')
-          | Guard cs b, _ => match guards C cs (conds u) with Some C' => next C' b (core u) | None => None end
+          | Guard _ _, _ => match guards C (conds t) (conds u) with Some C' => next C' (core t) (core u) | None => None end
           | Let x b, Let x' b' => when (equal_shape (depth C) (shape x) (shape x')) (both (next (folding None C) x x') (next (naming x' C) b b'))
           | Cat n a b, Cat n' a' b' => when (Nat.eqb n n' && alike_but table top n (depth C) a b && equal_shape (depth C) (shape a) (shape a')) (both (next C a a') (next C b b'))
           | Plus m a b, Plus m' a' b' => when (monoid_is m m' && equal_shape (depth C) (shape a) (shape b)) (both (next (folding (left_mode (mode C) m) C) a a') (next (folding (Some m) C) b b'))
@@ -431,9 +431,9 @@ Section Simplify.
           + apply holds_under; auto. lia.
           + now apply knowing_loop.
           + cbn [dims] in I. now rewrite (X x (ival e lo) e).
-        - assert (G : exists C', guards C cs (conds u) = Some C' /\ follow fuel C' t (core u) = Some l) by (destruct (guards C cs (conds u)) as [C' |]; [eauto | destruct u; discriminate]).
-          clear H. destruct G as (C' & G & H). destruct (guards_so _ _ _ _ G) as [(D & M & N & B & L) S]. intros e A i a K F Q I. rewrite (proj2 (core_means u e)). cbn [Terms.sem]. destruct (S e K F) as [E T]. rewrite <- E.
-          destruct (all_hold cs e) eqn:P; auto. rewrite <- M. apply (IH _ _ _ _ H W); auto; [now rewrite D |]. unfold knowing. now rewrite N, B, L.
+        - assert (G : exists C', guards C (conds (Guard cs t)) (conds u) = Some C' /\ follow fuel C' (core (Guard cs t)) (core u) = Some l) by (destruct (guards C (conds (Guard cs t)) (conds u)) as [C' |]; [eauto | destruct u; discriminate]).
+          clear H. destruct G as (C' & G & H). destruct (guards_so _ _ _ _ G) as [(D & M & N & B & L) S]. intros e A i a K F Q I. rewrite (proj2 (core_means u e)), (proj2 (core_means (Guard cs t) e)). rewrite (proj1 (core_means (Guard cs t) e)) in I. destruct (S e K F) as [E T].
+          set (cs' := conds (Guard cs t)) in *. set (t' := core (Guard cs t)) in *. cbn [Terms.sem]. rewrite <- E. destruct (all_hold cs' e) eqn:P; auto. rewrite <- M. apply (IH _ _ _ _ H W); auto; [now rewrite D |]. unfold knowing. now rewrite N, B, L.
         - destruct u; try discriminate. apply when_some in H as [X H]. apply both_some in H as (k & k' & U & V & ->). apply lawful_app in W as [W W']. intros e A i a K F Q I. cbn [Terms.sem].
           pose proof (equal_dims table table_ok top (depth C) _ _ e K X) as D.
           transitivity (sem (mode C) t2 e (cons (fun j => if within j (dims u1 e) then sem None u1 e A j zero else junk) A) i a).

@@ -26,6 +26,7 @@ from atoll.schedule import kernel
 from atoll.schedule.simplify import _Simplifier
 from tests.check.mutations import BLOCKS, certificates
 from tests.check.test_forgeries import FORGERIES
+from tests.conformance.test_schedules_programs import load
 
 n, m = at.sizes("n m")
 ROOT = Path(__file__).parents[2]
@@ -339,3 +340,10 @@ def test_forged_blocks(number: int) -> None:
             count[s.move.rule, python] += 1
             assert extracted == python, (s.move.rule, args, new)
     assert all(count[rule, False] > 10 for rule in BY_BLOCKS), count
+
+
+@needs_it
+def test_conditions_of_guards_inside_of_each_other() -> None:
+    """What is read of a padded value is under two guards, one of them without conditions: all are held against those of the one that it becomes."""
+    s = at.schedule(load("online_softmax").attention).split("weight/i", 3, tail="guard").online("top", 3, at="i")
+    assert "every rule applied again" in prove(s.certificate().data, verified=True)
