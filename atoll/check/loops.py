@@ -91,8 +91,8 @@ class Reader:
         """Memory for an array, on the heap or, where its size is a small number, on the stack; or only for some of its rows."""
         need(rows is None or (type(rows) is int and rows >= 1 and extents), "rows of", b)
         if local:
-            bytes = BYTES[d]
-            for n in map(value, extents):
+            bytes, sizes = BYTES[d], list(map(value, extents))
+            for n in () if 0 in sizes and rows is None else sizes:  # of an array without elements the other extents do not matter
                 need(n is not None and n >= 0, "the stack holds arrays of literal size only, not", b)
                 assert n is not None
                 bytes *= n

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import atoll as at
@@ -15,6 +16,7 @@ from atoll.check.prove import load, prove, prove_file
 from atoll.check.sums import Rejected
 from atoll.schedule import arith
 from atoll.schedule.arith import Trusted
+from tests.conformance.test_schedules_programs import load as load_program
 from tests.schedule.small_terms import ramp
 
 n, m = at.sizes("n m")
@@ -102,3 +104,11 @@ def test_opaque_parts_have_a_digest() -> None:
     with pytest.raises(Rejected):
         prove(data)
     s.compile()(ramp(5))
+
+
+def test_an_array_without_elements_on_the_stack() -> None:
+    """Where a schedule leaves a loop without rounds, what its rows would be need no literal size."""
+    s = at.schedule(load_program("online_softmax").attention).online("top", 4, at="i").partition("weights/j_t", [1])
+    assert "top_blocks_1 0 bytes on the stack" in s.certificate().check()
+    q, keys, values = (np.random.default_rng(k).standard_normal(shape) for k, shape in ((1, (2, 5)), (2, (3, 5)), (3, (3, 5))))
+    assert np.allclose(s.compile()(q, keys, values), load_program("online_softmax").attention(q, keys, values))
