@@ -6,12 +6,14 @@
 
 The functions below are for Python and mean the same inside bodies (elaborate/builtins/random.py). Both call an Atoll function whose elements are those of std/random.py: one for
 each distribution, number of axes, and which parameters are arrays. A parameter that is an array varies along the last axes of the result; without a shape, the result has its shape.
+What is drawn by rejection (std/rejection.py) is drawn in passes from Python, the same numbers sooner (`in_passes`).
 Results depend on the key, the shape and the parameters only: not on threads, pieces, machines or targets.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -33,7 +35,7 @@ Shape = int | Sequence[int] | None
 
 @dataclass(frozen=True, slots=True)
 class Distribution:
-    """A function of std/random.py of a key, a place and parameters. `params` have a default, or None where they must be given."""
+    """A function of std/random.py or std/rejection.py of a key, a place and parameters. `params` have a default, or None where they must be given."""
 
     name: str
     params: tuple[tuple[str, float | None], ...]
@@ -41,7 +43,10 @@ class Distribution:
     takes: str = "f64"
     single: str = ""  # the element of an f32 array, where it is not the f64 rounded
     gammas: tuple[str, ...] = ()  # shapes of the gamma numbers it is made of
-    element: str = ""  # the function of std/random.py, where it is not called the same
+    element: str = ""  # the function of std/random.py (`rej.` of std/rejection.py), where it is not called the same
+
+    def shapes(self, given: Sequence[str]) -> list[str]:
+        return [text.format(*given) for text in self.gammas]
 
 
 _OF_PLACE = (("loc", 0.0), ("scale", 1.0))
@@ -64,7 +69,7 @@ DISTRIBUTIONS: dict[str, Distribution] = {
         Distribution("student_t", (("df", None),), gammas=("0.5 * {0}",)),
         Distribution("bernoulli", (("p", 0.5),), "bool_"),
         Distribution("geometric", (("p", None),), "i64"),
-        Distribution("poisson", (("lam", None),), "i64"),
+        Distribution("poisson", (("lam", None),), "i64", element="rej.poisson"),
         Distribution("integers", (("low", None), ("high", None)), "i64", "i64", element="integer_any"),
     )
 }
@@ -81,36 +86,90 @@ def drawn(name: str, axes: int, ranks: tuple[int, ...], dtype: str = "f64", vari
     `variant` is another element that gives the same bits sooner for parameters known to be in a range."""
     d = DISTRIBUTIONS[name]
     sizes = [f"n{k}" for k in range(axes)]
-    params = [f"{p}: {d.takes}{_over(sizes, rank)}" for (p, _), rank in zip(d.params, ranks, strict=True)]
     given = [p + (_index(axes - rank, axes) if rank else "") for (p, _), rank in zip(d.params, ranks, strict=True)]
     result = d.result if d.result != "f64" else dtype
     lines: list[str] = []
-    stored: list[str] = []  # tried first, in vectors, in a loop of their own
+    stored: list[str] = []  # made first, in vectors, in a loop of their own
     if name == "integers":
         each = f"all({given[1]} > {given[0]}{_loops(sizes, max(ranks))})"
         lines = [f'assert {each}, "integers: high must be above low"' if any(ranks) else 'assert high > low, f"integers: there is none from {low} below {high}"']
     one = _call(variant or d.element or name, axes, given)
     if d.gammas:
-        made, first, again = [], variant or "gamma_try", "gamma_again_large" if variant else "gamma_again"
-        for k, text in enumerate(d.gammas):
-            shape = text.format(*given)
-            lines += [f"key{k} = std.fold_in(key, {k})" if k else "key0 = key"]
-            lines += [f"g{k} = {_array(f'std.{first}(key{k}, {_place(axes)}, {shape}, u32(0))', sizes)}"]
+        made = []
+        for k, shape in enumerate(d.shapes(given)):
+            rank = ranks[k]
+            lines += [_key_line(k), _positive(shape, _loops(sizes, rank) if rank else "")]
+            lines += [f"g{k} = {_array(f'rej.gamma_try(key{k}, {_place(axes)}, {shape}, u32(0))', sizes)}"]
             got = f"g{k}{_index(0, axes)}"
-            made.append(f"({got} if {got} >= 0.0 else std.{again}(key{k}, {_place(axes)}, {shape}))")
+            made.append(f"({got} if {got} >= 0.0 else rej.gamma_again(key{k}, {_place(axes)}, {shape}, u32(1)))")
             stored.append(f"g{k}")
-        if name == "student_t":
-            made.insert(0, f"std.normal(std.fold_in(key, 1), {_place(axes)}, 0.0, 1.0)")
-        one = f"std.{name}({', '.join([*made, *given])})"
-    if variant == "poisson_large":
-        lines = [f"first = {_array(f'std.poisson_try(key, {_place(axes)}, {given[0]}, u32(0))', sizes)}"]
-        got = f"first{_index(0, axes)}"
-        one, stored = f"(i64({got}) if {got} >= 0.0 else std.poisson_large(key, {_place(axes)}, {given[0]}, u32(1)))", ["first"]
+        lines += [_key_line(1)] if name == "student_t" else []
+        one = _of_gammas(d, made, _place(axes), given, small=True)
+    if name == "geometric":
+        lines, one, stored = [f"trials = {_array(one, sizes)}"], f"i64(trials{_index(0, axes)})", ["trials"]
     if result == "f32":
         single = _call(d.single, axes, []) if d.single else ""
         one = f"f32({given[0]}) + (f32({given[1]}) - f32({given[0]})) * {single}" if single else f"f32({one})"
-    head = ["key: u64", *(f"{n}: i64" for n in sizes), *params]
-    return _made(name, head, f"{result}{_over(sizes, axes)}", [*lines, f"return {_array(one, sizes)}"], stored if axes else [])
+    return _made(name, _head(d, sizes, ranks), f"{result}{_over(sizes, axes)}", [*lines, f"return {_array(one, sizes)}"], stored if axes else [])
+
+
+@functools.cache
+def in_passes(name: str, ranks: tuple[int, ...], dtype: str, kinds: tuple[str, ...]) -> Function:
+    """The same over one axis for what is drawn by rejection: every pass, but the last, makes one try in vectors for the elements that are left.
+
+    `kinds` says for each gamma number that shapes are all 1, all "large", from 1, or may be "small"."""
+    d = DISTRIBUTIONS[name]
+    given = [p + ("[i0]" if rank else "") for (p, _), rank in zip(d.params, ranks, strict=True)]
+    result = d.result if d.result != "f64" else dtype
+    lines: list[str] = []
+    for k, (shape, kind) in enumerate(zip(d.shapes(given) or given, kinds, strict=True)):
+        what = "gamma" if d.gammas else name
+        lines += [_key_line(k)]
+        if kind == "one":
+            lines += [f"g{k} = [rej.gamma_one(key{k}, i0) for i0 in range(n0)]"]
+            continue
+        if d.gammas:
+            lines += [_positive(shape, " for i0 in range(n0)" if ranks[k] else "")]
+        lines += [f"g{k} = [rej.{what}_quick(key{k}, i0, {shape}) for i0 in range(n0)]", f"left = [i0 for i0 in range(n0) if g{k}[i0] < 0.0]"]
+        for draw, tries in enumerate(("try", "try", "again")):
+            there = shape.replace("[i0]", "[left[j]]")
+            lines += [f"tried = [rej.{what}_{tries}(key{k}, left[j], {there}, u32({draw})) for j in range(len(left))]"]
+            lines += ["for j in range(len(left)):", f"    g{k}[left[j]] = tried[j]"]
+            lines += ["left = [left[j] for j in range(len(left)) if tried[j] < 0.0]"] if tries == "try" else []
+    made = [f"g{k}[i0]" for k in range(len(kinds))]
+    lines += [_key_line(1)] if name == "student_t" else []
+    small = "small" in kinds
+    if small and name != "beta":
+        lines += [f"g0 = [rej.gamma_small(key0, i0, {d.shapes(given)[0]}, g0[i0]) for i0 in range(n0)]"]
+    one = _of_gammas(d, made, "i0", given, small and name == "beta") if d.gammas else f"{result}({made[0]})"
+    one = f"f32({one})" if result == "f32" else one
+    return _made(name, _head(d, ["n0"], ranks), f"{result}[n0]", [*lines, f"return [{one} for i0 in range(n0)]"])
+
+
+def _head(d: Distribution, sizes: list[str], ranks: tuple[int, ...]) -> list[str]:
+    return ["key: u64", *(f"{n}: i64" for n in sizes), *(f"{p}: {d.takes}{_over(sizes, rank)}" for (p, _), rank in zip(d.params, ranks, strict=True))]
+
+
+def _key_line(k: int) -> str:
+    return f"key{k} = std.fold_in(key, {k})" if k else "key0 = key"
+
+
+def _positive(shape: str, loops: str) -> str:
+    if loops:
+        return f'assert all({shape} > 0.0{loops}), "gamma: a shape is not above 0"'
+    return f'assert {shape} > 0.0, f"gamma: the shape is {{{shape}}}, not above 0"'
+
+
+def _of_gammas(d: Distribution, made: list[str], place: str, given: list[str], small: bool) -> str:
+    """An element, of gamma numbers that are those of a shape greater by 1 where the shape is below 1 (`small` says that there may be such)."""
+    shapes = d.shapes(given)
+    if d.name == "beta":
+        more = [f"rej.log_part(key{k}, {place}, {shape})" for k, shape in enumerate(shapes)]
+        return f"rej.beta_small({', '.join([*made, f'{more[1]} - {more[0]}', *given])})" if small else f"rej.beta({', '.join([*made, *given])})"
+    parts = [f"rej.gamma_small(key0, {place}, {shapes[0]}, {made[0]})" if small else made[0]]
+    if d.name == "student_t":
+        parts.insert(0, f"std.normal(key1, {place}, 0.0, 1.0)")
+    return f"rej.{d.name}({', '.join([*parts, *given])})"
 
 
 def _index(low: int, high: int) -> str:
@@ -139,7 +198,8 @@ def helper(name: str, axes: int = 1, rank: int = 0, extra: str = "") -> Function
 
 
 def _made(name: str, params: list[str], result: str, body: list[str], stored: Sequence[str] = ()) -> Function:
-    head = "from __future__ import annotations\nimport atoll as at\nfrom atoll import bool_, f32, f64, i64, u32, u64\nfrom atoll.std import random as std\nm = at.sizes('m')\n"
+    head = "from __future__ import annotations\nimport atoll as at\nfrom atoll import bool_, f32, f64, i64, u32, u64\nm = at.sizes('m')\n"
+    head += "from atoll.std import random as std, rejection as rej\n"
     text = f"{head}def {name}({', '.join(params)}) -> {result}:\n" + "".join(f"    {line}\n" for line in body)
     made = fn(source=text)
     return made.with_plan(**dict.fromkeys(stored, "store")) if stored else made
@@ -158,7 +218,7 @@ def _place(axes: int) -> str:
 
 
 def _call(element: str, axes: int, given: list[str]) -> str:
-    return f"std.{element}({', '.join(['key', _place(axes), *given])})"
+    return f"{element if '.' in element else f'std.{element}'}({', '.join(['key', _place(axes), *given])})"
 
 
 def _array(one: str, sizes: list[str]) -> str:
@@ -265,7 +325,13 @@ def _distribution(name: str) -> Callable[..., Any]:
         for p, value in zip(names, params, strict=True):
             if np.ndim(value) > len(sizes):
                 _wrong(name, f"{p} has {np.ndim(value)} axes, and the shape has {len(sizes)}", "a parameter varies along the last axes of the result")
-        return drawn(name, len(sizes), ranks, _dtype(d, dtype), _variant(name, params))(_key(name, key), *sizes, *params)
+        made = _dtype(d, dtype)
+        used = _key(name, key)
+        if sizes and math.prod(sizes) < 2**63 and (kinds := _kinds(d, params)):
+            flat = [p if not np.ndim(p) else np.ascontiguousarray(np.broadcast_to(p, sizes)).reshape(-1) for p in params]
+            found = in_passes(name, tuple(min(rank, 1) for rank in ranks), made, kinds)(used, math.prod(sizes), *flat)
+            return found.reshape((*found.shape[:-1], *sizes))
+        return drawn(name, len(sizes), ranks, made, _variant(name, params))(used, *sizes, *params)
 
     defaults = ", ".join(p if default is None else f"{p}={default}" for p, default in d.params)
     draw.__name__ = draw.__qualname__ = name
@@ -277,13 +343,15 @@ def _variant(name: str, params: list[Any]) -> str:
     """An element that gives the same bits sooner, for these parameters."""
     if name == "integers" and all(0 < int(high) - int(low) <= 2**32 for low, high in np.broadcast(*params)):
         return "integer"
-    if name == "poisson":
-        lam = params[0]
-        return "poisson_large" if np.all((lam >= 10) & (lam < 1e15)) else "poisson_small" if np.all((lam >= 0) & (lam < 10)) else ""
-    if shapes := DISTRIBUTIONS[name].gammas:
-        least = 1.0 if shapes[0] == "{0}" else 2.0
-        return "gamma_quick" if all(np.all(p >= least) for p in params[: len(shapes)]) else ""
-    return ""
+    return "rej.poisson_small" if name == "poisson" and np.all((params[0] >= 0) & (params[0] < 10)) else ""
+
+
+def _kinds(d: Distribution, params: list[Any]) -> tuple[str, ...]:
+    """What is known of the parameters of numbers that can be drawn in passes; nothing where they cannot."""
+    if d.name == "poisson":
+        return ("large",) if np.all((params[0] >= 10) & (params[0] < 1e15)) else ()
+    one = 1.0 if "{0}" in d.gammas else 2.0
+    return tuple("one" if np.all(p == one) else "large" if np.all(p >= one) else "small" for p in params[: len(d.gammas)])
 
 
 def _numbers(name: str, what: str, value: Any) -> Any:

@@ -44,7 +44,6 @@ FILES = {
     "check/terms.py": "the terms of certificates: what each field is, and the questions that all rules ask of it",
     "check/loops.py": "one match of loops beside a term, node by node",
     "check/rewrites/region.py": "one class: a part of a program before and after a rewrite",
-    "std/random.py": "a library in Atoll: one stream of bits and what is drawn from it",
     "functions/emit.py": "one class: what counted code is in C, node by node",
     "backends/cuda/lower.py": "one class: loops as kernels and the program that launches them, node by node",
     "futhark/modules.py": "one class: declarations, module types and functors apply each other",

@@ -5,7 +5,7 @@ key of 64 bits and a counter of 64 bits. The counter of an element is its place 
 distributions that need more than 64 bits. Nothing depends on an order of evaluation, so neither on threads nor on pieces.
 
 No function of a mathematical library is used, whose last bits differ from machine to machine: logarithms and exponentials below are sums, products and quotients of
-IEEE doubles, which are the same everywhere. at.random (atoll/random.py) makes arrays of these elements.
+IEEE doubles, which are the same everywhere. What is drawn by rejection stands in rejection.py. at.random (atoll/random.py) makes arrays of these elements.
 """
 
 from __future__ import annotations
@@ -142,6 +142,14 @@ def following(key: u64, x: u32, y: u32) -> (u32, u32):
 
 
 @at.fn
+def log_near(s: f64, k: f64) -> f64:
+    """The logarithm of (1 + s) / (1 - s), by its series, less k times that of 2."""
+    z = s * s
+    p = fma(fma(fma(fma(fma(fma(fma(fma(fma(1 / 21, z, 1 / 19), z, 1 / 17), z, 1 / 15), z, 1 / 13), z, 1 / 11), z, 1 / 9), z, 1 / 7), z, 1 / 5), z, 1 / 3)
+    return fma(2.0 * s * z, p, 2.0 * s) - k * 0.6931471805599453
+
+
+@at.fn
 def log_below(x: f64) -> f64:
     """The logarithm of 2**-64 to 1: scaled by powers of two to about 1, then twice the series of atanh((x - 1) / (x + 1))."""
     c0 = f64(x < 2.3283064365386963e-10)
@@ -159,10 +167,31 @@ def log_below(x: f64) -> f64:
     c6 = f64(m5 < 0.7071067811865476)
     m6 = m5 * fma(c6, 1.0, 1.0)
     k = fma(c0, 32.0, fma(c1, 16.0, fma(c2, 8.0, fma(c3, 4.0, fma(c4, 2.0, (c5 + c6))))))
-    s = (m6 - 1.0) / (m6 + 1.0)
-    z = s * s
-    p = fma(fma(fma(fma(fma(fma(fma(fma(fma(1 / 21, z, 1 / 19), z, 1 / 17), z, 1 / 15), z, 1 / 13), z, 1 / 11), z, 1 / 9), z, 1 / 7), z, 1 / 5), z, 1 / 3)
-    return fma(2.0 * s * z, p, 2.0 * s) - k * 0.6931471805599453
+    return log_near((m6 - 1.0) / (m6 + 1.0), k)
+
+
+@at.fn
+def log_inside(x: u32, y: u32) -> f64:
+    """log_below(inside(x, y)), the same bits sooner: the power of two is that of the highest bit, whose place is how many bits are at it or under it."""
+    u = inside(x, y)
+    high = x >> 6
+    some = (high | (u32(0) - high)) >> 31
+    z = (x & (u32(0) - some)) | ((y | u32(32)) & (some - u32(1)))
+    z = z | (z >> 1)
+    z = z | (z >> 2)
+    z = z | (z >> 4)
+    z = z | (z >> 8)
+    z = z | (z >> 16)
+    n = z - ((z >> 1) & u32(0x55555555))
+    n = (n & u32(0x33333333)) + ((n >> 2) & u32(0x33333333))
+    n = (n + (n >> 4)) & u32(0x0F0F0F0F)
+    n = n + (n >> 8)
+    n = (n + (n >> 16)) & u32(63)
+    c = (f64(i32(z >> 1)) + 1.0) * fma(f64(i32(some)), 4.6566128036884535e-10, 6.938893903907228e-18)
+    low = f64(u < 0.7071067811865476 * c)
+    k = low + f64(i32(u32(58) - u32(26) * some) - i32(n))
+    one = fma(low, -0.5 * c, c)
+    return log_near((u - one) / (u + one), k)
 
 
 @at.fn
@@ -184,31 +213,31 @@ def exp_of(x: f64) -> f64:
     q = k + 300.0
     c0 = f64(q >= 512.0)
     s0 = 4.909093465297727e-91 * fma(c0, 1.3407807929942597e+154, 1.0)
-    q0 = q - c0 * 512.0
+    q0 = fma(c0, -512.0, q)
     c1 = f64(q0 >= 256.0)
     s1 = s0 * fma(c1, 1.157920892373162e+77, 1.0)
-    q1 = q0 - c1 * 256.0
+    q1 = fma(c1, -256.0, q0)
     c2 = f64(q1 >= 128.0)
     s2 = s1 * fma(c2, 3.402823669209385e+38, 1.0)
-    q2 = q1 - c2 * 128.0
+    q2 = fma(c2, -128.0, q1)
     c3 = f64(q2 >= 64.0)
     s3 = s2 * fma(c3, 1.8446744073709552e+19, 1.0)
-    q3 = q2 - c3 * 64.0
+    q3 = fma(c3, -64.0, q2)
     c4 = f64(q3 >= 32.0)
     s4 = s3 * fma(c4, 4294967295.0, 1.0)
-    q4 = q3 - c4 * 32.0
+    q4 = fma(c4, -32.0, q3)
     c5 = f64(q4 >= 16.0)
     s5 = s4 * fma(c5, 65535.0, 1.0)
-    q5 = q4 - c5 * 16.0
+    q5 = fma(c5, -16.0, q4)
     c6 = f64(q5 >= 8.0)
     s6 = s5 * fma(c6, 255.0, 1.0)
-    q6 = q5 - c6 * 8.0
+    q6 = fma(c6, -8.0, q5)
     c7 = f64(q6 >= 4.0)
     s7 = s6 * fma(c7, 15.0, 1.0)
-    q7 = q6 - c7 * 4.0
+    q7 = fma(c7, -4.0, q6)
     c8 = f64(q7 >= 2.0)
     s8 = s7 * fma(c8, 3.0, 1.0)
-    q8 = q7 - c8 * 2.0
+    q8 = fma(c8, -2.0, q7)
     c9 = f64(q8 >= 1.0)
     s9 = s8 * fma(c9, 1.0, 1.0)
     e = p * s9
@@ -231,39 +260,58 @@ def uniform_single(key: u64, i: i64) -> f32:
 
 
 @at.fn
-def quantile(u: f64) -> f64:
-    """The number below which a normal number lies with probability u: algorithm AS 241, PPND16 (Wichura 1988)."""
-    q = u - 0.5
+def middle(q: f64) -> (f64, f64):
+    """The quantile of q + 1/2 over q, where q is at most 0.425 away from 0, as a quotient."""
     r = 0.180625 - q * q
     above = fma(fma(fma(fma(fma(fma(fma(2509.0809287301226727, r, 33430.575583588128105), r, 67265.770927008700853), r, 45921.953931549871457), r, 13731.693765509461125), r, 1971.5909503065514427), r, 133.14166789178437745), r, 3.387132872796366608)
     below = fma(fma(fma(fma(fma(fma(fma(5226.495278852545925, r, 28729.085735721942674), r, 39307.89580009271061), r, 21213.794301586595867), r, 5394.1960214247511077), r, 687.1870074920579083), r, 42.313330701600911252), r, 1.0)
-    s = sqrt(-log_below(0.5 - abs(q)))
+    return above, below
+
+
+@at.fn
+def quantile(x: u32, y: u32) -> f64:
+    """The number below which a normal number lies with probability inside(x, y): algorithm AS 241, PPND16 (Wichura 1988)."""
+    q = inside(x, y) - 0.5
+    upper = u32(0) - (x >> 31)
+    s = sqrt(-log_inside(x ^ upper, y ^ upper))
     t = s - 1.6
     near_above = fma(fma(fma(fma(fma(fma(fma(7.7454501427834140764e-4, t, 0.0227238449892691845833), t, 0.24178072517745061177), t, 1.27045825245236838258), t, 3.64784832476320460504), t, 5.7694972214606914055), t, 4.6303378461565452959), t, 1.42343711074968357734)
     near_below = fma(fma(fma(fma(fma(fma(fma(1.05075007164441684324e-9, t, 5.475938084995344946e-4), t, 0.0151986665636164571966), t, 0.14810397642748007459), t, 0.68976733498510000455), t, 1.6763848301838038494), t, 2.05319162663775882187), t, 1.0)
     v = s - 5.0
     far_above = fma(fma(fma(fma(fma(fma(fma(2.01033439929228813265e-7, v, 2.71155556874348757815e-5), v, 0.0012426609473880784386), v, 0.026532189526576123093), v, 0.29656057182850489123), v, 1.7848265399172913358), v, 5.4637849111641143699), v, 6.6579046435011037772)
     far_below = fma(fma(fma(fma(fma(fma(fma(2.04426310338993978564e-15, v, 1.4215117583164458887e-7), v, 1.8463183175100546818e-5), v, 7.868691311456132591e-4), v, 0.0148753612908506148525), v, 0.13692988092273580531), v, 0.59983220655588793769), v, 1.0)
-    inside = abs(q) <= 0.425
-    top = where(inside, above, where(s <= 5.0, near_above, far_above))
-    bottom = where(inside, below, where(s <= 5.0, near_below, far_below))
-    y = top / bottom
-    return where(inside, q * y, where(q < 0.0, -y, y))
+    above, below = middle(q)
+    inner = abs(q) <= 0.425
+    y = where(inner, above, where(s <= 5.0, near_above, far_above)) / where(inner, below, where(s <= 5.0, near_below, far_below))
+    return where(inner, q, copysign(1.0, q)) * y
+
+
+@at.fn
+def normal_unit(key: u64, i: i64, draw: u32) -> f64:
+    x, y = bits(key, i, draw)
+    return quantile(x, y)
+
+
+@at.fn
+def log_unit(key: u64, i: i64, draw: u32) -> f64:
+    """The logarithm of an inner number."""
+    x, y = bits(key, i, draw)
+    return log_inside(x, y)
 
 
 @at.fn
 def normal(key: u64, i: i64, loc: f64, scale: f64) -> f64:
-    return loc + scale * quantile(inner(key, i, u32(0)))
+    return loc + scale * normal_unit(key, i, u32(0))
 
 
 @at.fn
 def lognormal(key: u64, i: i64, loc: f64, scale: f64) -> f64:
-    return exp_of(loc + scale * quantile(inner(key, i, u32(0))))
+    return exp_of(loc + scale * normal_unit(key, i, u32(0)))
 
 
 @at.fn
 def exponential(key: u64, i: i64, scale: f64) -> f64:
-    return -scale * log_below(inner(key, i, u32(0)))
+    return -scale * log_unit(key, i, u32(0))
 
 
 @at.fn
@@ -275,29 +323,29 @@ def laplace(key: u64, i: i64, loc: f64, scale: f64) -> f64:
 
 @at.fn
 def logistic(key: u64, i: i64, loc: f64, scale: f64) -> f64:
-    u = inner(key, i, u32(0))
-    return loc + scale * (log_below(u) - log_below(1.0 - u))
+    x, y = bits(key, i, u32(0))
+    return loc + scale * (log_inside(x, y) - log_inside(~x, ~y))
 
 
 @at.fn
 def gumbel(key: u64, i: i64, loc: f64, scale: f64) -> f64:
-    return loc - scale * log_of(-log_below(inner(key, i, u32(0))))
+    return loc - scale * log_of(-log_unit(key, i, u32(0)))
 
 
 @at.fn
 def cauchy(key: u64, i: i64, loc: f64, scale: f64) -> f64:
     """The quotient of two normal numbers."""
-    return loc + scale * (quantile(inner(key, i, u32(0))) / quantile(inner(key, i, u32(1))))
+    return loc + scale * (normal_unit(key, i, u32(0)) / normal_unit(key, i, u32(1)))
 
 
 @at.fn
 def rayleigh(key: u64, i: i64, scale: f64) -> f64:
-    return scale * sqrt(-2.0 * log_below(inner(key, i, u32(0))))
+    return scale * sqrt(-2.0 * log_unit(key, i, u32(0)))
 
 
 @at.fn
 def weibull(key: u64, i: i64, a: f64) -> f64:
-    return exp_of(log_of(-log_below(inner(key, i, u32(0)))) / a)
+    return exp_of(log_of(-log_unit(key, i, u32(0))) / a)
 
 
 @at.fn
@@ -306,10 +354,11 @@ def bernoulli(key: u64, i: i64, p: f64) -> bool_:
 
 
 @at.fn
-def geometric(key: u64, i: i64, p: f64) -> i64:
-    """How many trials until the first success."""
+def geometric(key: u64, i: i64, p: f64) -> f64:
+    """How many trials until the first success, at most 9e18."""
     assert p > 0.0 and p <= 1.0, f"geometric: p is {p}, not a probability above 0"
-    return 1 if p == 1.0 else 1 + i64(minimum(floor(log_below(inner(key, i, u32(0))) / log_below(1.0 - p)), 9e18))
+    least = where(p < 0.25, log_near(-p / (2.0 - p), 0.0), log_below(1.0 - p))
+    return where(p == 1.0, 1.0, minimum(1.0 + floor(log_unit(key, i, u32(0)) / least), 9e18))
 
 
 @at.fn
@@ -349,164 +398,6 @@ def integer(key: u64, i: i64, low: i64, high: i64) -> i64:
 @at.fn
 def integer_any(key: u64, i: i64, low: i64, high: i64) -> i64:
     return i64(u64(low) + below_any(key, i, u64(high) - u64(low)))
-
-
-# Rejection: a first try is the same straight line for every element, so that it runs in vectors; where it fails, -1, the loop follows.
-
-
-@at.fn
-def gamma_try(key: u64, i: i64, a: f64, draw: u32) -> f64:
-    """Marsaglia and Tsang (2000): a normal number, cubed and kept with the right probability; below 1 from a + 1."""
-    small = f64(a < 1.0)
-    d = a + small - 1 / 3
-    r, s = bits(key, i, draw)
-    x = quantile(inside(r, s))
-    t = 1.0 + x / sqrt(9.0 * d)
-    v = t * t * t
-    kept = where(t > 0.0, v, 1.0)
-    r1, s1 = following(key, r, s)
-    ok = log_below(inside(r1, s1)) < fma(0.5 * x, x, d - d * kept) + d * log_of(kept)
-    r2, s2 = following(key, r1, s1)
-    last = exp_of(small * log_below(inside(r2, s2)) / a)
-    return where((t > 0.0) & ok, d * v * last, -1.0)
-
-
-@at.fn
-def gamma_try_large(key: u64, i: i64, a: f64, draw: u32) -> f64:
-    """The same bits for a from 1: exp_of(0.0) is 1."""
-    d = a + 0.0 - 1 / 3
-    r, s = bits(key, i, draw)
-    x = quantile(inside(r, s))
-    t = 1.0 + x / sqrt(9.0 * d)
-    v = t * t * t
-    kept = where(t > 0.0, v, 1.0)
-    r1, s1 = following(key, r, s)
-    ok = log_below(inside(r1, s1)) < fma(0.5 * x, x, d - d * kept) + d * log_of(kept)
-    return where((t > 0.0) & ok, d * v, -1.0)
-
-
-@at.fn
-def gamma_quick(key: u64, i: i64, a: f64, draw: u32) -> f64:
-    """The same without a logarithm: -1 also where that does not tell.
-
-    With y = x / sqrt(9 d), t = 1 + y and w = 1 - u, log(u) is below -(w + w**2 / 2 + w**3 / 3); what it is compared with is
-    3 d (log(t) - y + y**2 / 2 - y**3 / 3), which is at least -(3/4) d y**4 / min(t, 1). The rest of the bound is more than either side is rounded by."""
-    d = a + 0.0 - 1 / 3
-    r, s = bits(key, i, draw)
-    y = quantile(inside(r, s)) / sqrt(9.0 * d)
-    t = 1.0 + y
-    r1, s1 = following(key, r, s)
-    w = 1.0 - inside(r1, s1)
-    least = fma(fma(1 / 3, w, 0.5), w, 1.0) * w
-    ok = least * minimum(t, 1.0) > d * fma(0.7500001, (y * y) * (y * y), 1e-12)
-    return where((t > 0.0) & ok, d * (t * t * t), -1.0)
-
-
-@at.fn
-def gamma_again(key: u64, i: i64, a: f64) -> f64:
-    """Where the first try failed: others until one is kept. All in the loop: what is not would be computed for every element."""
-    assert a > 0.0, f"gamma: the shape is {a}, not above 0"
-    found = -1.0
-    draw = u32(1)
-    while found < 0.0:
-        found = gamma_try(key, i, a, draw)
-        draw = draw + u32(1)
-    return found
-
-
-@at.fn
-def gamma_again_large(key: u64, i: i64, a: f64) -> f64:
-    """Where gamma_quick did not tell: the same draw, and others until one is kept."""
-    found = -1.0
-    draw = u32(0)
-    while found < 0.0:
-        found = gamma_try_large(key, i, a, draw)
-        draw = draw + u32(1)
-    return found
-
-
-@at.fn
-def gamma(g: f64, a: f64, scale: f64) -> f64:
-    return scale * sampled(g)
-
-
-@at.fn
-def chisquare(g: f64, df: f64) -> f64:
-    return 2.0 * sampled(g)
-
-
-@at.fn
-def beta(g: f64, h: f64, a: f64, b: f64) -> f64:
-    return sampled(g / (g + h))
-
-
-@at.fn
-def student_t(z: f64, g: f64, df: f64) -> f64:
-    return sampled(z * sqrt(0.5 * df / g))
-
-
-@at.fn
-def log_factorial(k: f64) -> f64:
-    """log(k!) by Stirling's series at 8 more, less the logarithm of the product between."""
-    x = k + 9.0
-    shift = ((k + 1.0) * (k + 2.0)) * ((k + 3.0) * (k + 4.0)) * (((k + 5.0) * (k + 6.0)) * ((k + 7.0) * (k + 8.0)))
-    low = minimum(shift, 18446744073709551616.0)
-    z = 1.0 / (x * x)
-    series = fma(fma(fma(fma(1 / 1188, -z, 1 / 1680), -z, 1 / 1260), -z, 1 / 360), -z, 1 / 12) / x
-    far = 1.0 / (k + 1.0)
-    at_far = fma(fma(1 / 1260, far * far, -1 / 360), far * far, 1 / 12) * far
-    near = (x - 0.5) * log_of(x) - x + 0.9189385332046727 + series - log_of(low)
-    return where(k < 200.0, near, (k + 0.5) * log_of(k + 1.0) - (k + 1.0) + 0.9189385332046727 + at_far)
-
-
-@at.fn
-def poisson_try(key: u64, i: i64, lam: f64, draw: u32) -> f64:
-    """Rejection under a transformed curve (Hoermann 1993, PTRS), for lam from 10."""
-    b = 0.931 + 2.53 * sqrt(lam)
-    a = 0.02483 * b - 0.059
-    r, s = bits(key, i, draw)
-    u = inside(r, s) - 0.5
-    r1, s1 = following(key, r, s)
-    v = inside(r1, s1)
-    us = 0.5 - abs(u)
-    found = floor((2.0 * a / us + b) * u + lam + 0.43)
-    k = maximum(found, 0.0)
-    left = log_of(v) + log_of(1.1239 + 1.1328 / (b - 3.4)) - log_of(a / (us * us) + b)
-    ok = left <= k * log_of(lam) - lam - log_factorial(k)
-    at_once = (us >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2.0))
-    refused = (found < 0.0) | ((us < 0.013) & (v > us))
-    return where(at_once | (ok & ~refused), found, -1.0)
-
-
-@at.fn
-def poisson_small(key: u64, i: i64, lam: f64) -> i64:
-    """By the sum of probabilities, for lam below 10."""
-    u = unit(key, i, u32(0))
-    p = exp_of(-lam)
-    total = p
-    k = 0
-    while u >= total and k < 200:
-        k = k + 1
-        p = p * lam / k
-        total = total + p
-    return k
-
-
-@at.fn
-def poisson_large(key: u64, i: i64, lam: f64, first: u32) -> i64:
-    """By tries from the first that is given, until one is kept."""
-    found = -1.0
-    draw = first
-    while found < 0.0:
-        found = poisson_try(key, i, lam, draw)
-        draw = draw + u32(1)
-    return i64(found)
-
-
-@at.fn
-def poisson(key: u64, i: i64, lam: f64) -> i64:
-    assert lam >= 0.0 and lam < 1e15, f"poisson: lam is {lam}, not from 0 to 1e15"
-    return poisson_small(key, i, lam) if lam < 10.0 else poisson_large(key, i, lam, u32(0))
 
 
 @at.fn

@@ -12,8 +12,9 @@ import pytest
 import atoll as at
 from atoll import f64, i64, u64
 from atoll.elaborate.builtins.names import RANDOM
-from atoll.random import DISTRIBUTIONS
+from atoll.random import DISTRIBUTIONS, drawn
 from atoll.std import random as std
+from atoll.std import rejection
 
 n, m = at.sizes("n m")
 KEY = at.random.key(2026)
@@ -41,9 +42,11 @@ def test_functions_of_our_own():
     assert std.exp_of(-800.0) == 0.0 and std.exp_of(1000.0) == np.inf
     exact = statistics.NormalDist().inv_cdf
     for k in (1, 3, 2**20 + 1, 2**40 + 1, 2**49 + 1, 2**52 - 1, 2**53 - 2**44 + 1, 2**53 - 1):  # odd multiples of 2**-53, which are what it is given
-        assert abs(std.quantile(k * 2.0**-53) - exact(k * 2.0**-53)) < 4e-15 * abs(exact(k * 2.0**-53)) + 1e-16
+        words = np.uint32(k >> 27 << 6), np.uint32((k >> 1) % 2**26 << 6)
+        assert std.inside(*words) == k * 2.0**-53
+        assert abs(std.quantile(*words) - exact(k * 2.0**-53)) < 4e-15 * abs(exact(k * 2.0**-53)) + 1e-16
     for k in (0, 1, 7, 100, 250, 10**6, 10**12):
-        assert abs(std.log_factorial(float(k)) - math.lgamma(k + 1)) <= 1e-15 * math.lgamma(k + 1) + 1e-13
+        assert abs(rejection.log_factorial(float(k)) - math.lgamma(k + 1)) <= 1e-15 * math.lgamma(k + 1) + 1e-13
 
 
 # parameters, mean and variance of each
@@ -233,11 +236,124 @@ def test_what_is_refused(call, text):
     assert text in str(caught.value)
 
 
-@pytest.mark.parametrize(("name", "params"), [("gamma", (2.5, 1.0)), ("gamma", (1.0, 3.0)), ("gamma", (1e6, 1.0)), ("chisquare", (2.0,)), ("beta", (1.0, 4.0))])
-def test_shapes_from_one_need_no_logarithm_and_have_the_same_bits(name: str, params: tuple[float, ...]) -> None:
-    from atoll.random import _variant, drawn
+# -- rejection: arrays are made in passes, one element alone by the same draws
 
-    assert _variant(name, list(map(np.float64, params))) == "gamma_quick"
-    key, ranks = at.random.key(3), (0,) * len(params)
-    usual, quick = (drawn(name, 1, ranks, variant=v)(key, 20_000, *params) for v in ("", "gamma_quick"))
-    assert usual.tobytes() == quick.tobytes() == getattr(at.random, name)(key, 20_000, *params).tobytes()
+REJECTED = [
+    *(("gamma", (a, 1.5)) for a in (1e-4, 0.3, 1.0, 1.0 + 2**-52, 2.5, 50.0, 1e6)),
+    *(("beta", ab) for ab in ((1e-3, 2e-3), (0.3, 2.5), (1.0, 0.5), (50.0, 3.0))),
+    *(("chisquare", (0.6,)), ("student_t", (0.6,)), ("student_t", (5.0,))),
+    *(("poisson", (lam,)) for lam in (10.0, 50.0, 1e6)),
+]
+
+
+@pytest.mark.parametrize(("name", "params"), REJECTED)
+def test_passes_have_the_bits_of_single_elements(name: str, params: tuple[float, ...]) -> None:
+    key, count = at.random.key(3), 3000
+    f = getattr(at.random, name)
+    made = f(key, count, *params)
+    assert made.tobytes() == drawn(name, 1, (0,) * len(params))(key, count, *params).tobytes()  # what bodies call
+    arrays = [np.full(count, p) for p in params]
+    assert made.tobytes() == f(key, None, *arrays).tobytes() == f(key, (30, 100), *params).tobytes()
+    mixed = [a.copy() for a in arrays]
+    for a in mixed:
+        a[::3] = 20.0
+    again = f(key, None, *mixed)
+    keep = np.arange(count) % 3 != 0
+    assert made[keep].tobytes() == again[keep].tobytes()
+    assert f(key, 5, *params).tobytes() == drawn(name, 1, (0,) * len(params)).interpret(key, 5, *params).tobytes() == made[:5].tobytes()
+
+
+def test_parameters_of_rows_and_columns() -> None:
+    a, b = np.array([0.3, 1.0, 2.5, 50.0]), np.array([[2.0], [0.5]])
+    x = at.random.beta(KEY, (2, 4), a, 2.0)
+    np.testing.assert_array_equal(x, at.random.beta(KEY, (2, 4), np.stack([a, a]), np.full((2, 4), 2.0)))
+    np.testing.assert_array_equal(x.astype(np.float32), at.random.beta(KEY, (2, 4), a, 2.0, dtype=at.f32))
+    assert at.random.gamma(KEY, (0, 3), 2.0).shape == (0, 3) and at.random.gamma(np.full((2, 3), KEY), (4, 5), b[0, 0]).shape == (2, 3, 4, 5)
+    for shapes in (np.array([1.0, -0.5]), np.array([1.0, np.nan])):
+        with pytest.raises(at.Error, match="gamma: a shape is not above 0"):
+            at.random.gamma(KEY, 2, shapes)
+
+
+def test_any_number_of_threads_of_passes() -> None:
+    before = at.threads()
+    try:
+        for name, params in (("gamma", (0.3,)), ("gamma", (2.5,)), ("beta", (0.5, 3.0)), ("poisson", (50.0,))):
+            found = []
+            for count in (1, 2, 3):
+                at.set_threads(count)
+                found.append(getattr(at.random, name)(KEY, 200_000, *params).tobytes())
+            assert found[0] == found[1] == found[2]
+    finally:
+        at.set_threads(before)
+
+
+def of_gamma_law(a: float, x: np.ndarray) -> np.ndarray:
+    """How likely a gamma number is below x: a series of positive terms."""
+    term = np.exp(a * np.log(x) - x - math.lgamma(a + 1))
+    total = term.copy()
+    for k in range(1, int(x.max() + 12 * math.sqrt(x.max()) + 60)):
+        term = term * (x / (a + k))
+        total += term
+    return total
+
+
+def of_beta_law(a: float, b: float, x: np.ndarray) -> np.ndarray:
+    """How likely a beta number is below x: a continued fraction, of the side where it converges."""
+    turn = x > (a + 1) / (a + b + 2)
+    p, q, z = np.where(turn, b, a), np.where(turn, a, b), np.where(turn, 1 - x, x)
+    fraction = np.zeros_like(x)
+    for m in range(80, 0, -1):
+        odd = -(p + m - 1) * (p + q + m - 1) * z / ((p + 2 * m - 2) * (p + 2 * m - 1))
+        even = m * (q - m) * z / ((p + 2 * m - 1) * (p + 2 * m))
+        fraction = odd / (1 + even / (1 + fraction))
+    front = np.exp(p * np.log(z) + q * np.log1p(-z) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)) / p
+    below = front / (1 + fraction)
+    return np.where(turn, 1 - below, below)
+
+
+def kolmogorov(x: np.ndarray, law) -> float:
+    below = law(np.sort(x))
+    places = np.arange(len(x)) / len(x)
+    return math.sqrt(len(x)) * float(max(np.max(below - places), np.max(places + 1 / len(x) - below)))
+
+
+@pytest.mark.parametrize("a", [0.01, 0.3, 0.999, 1.0, 1.001, 2.5, 50.0])
+def test_law_of_gamma(a: float) -> None:
+    count = 50_000
+    for x in (at.random.gamma(KEY, count, a), 0.5 * at.random.chisquare(at.random.fold_in(KEY, 1), count, 2 * a)):
+        assert kolmogorov(np.maximum(x, 1e-300), lambda x: of_gamma_law(a, x)) < 1.95  # one in a thousand is above
+        assert abs(x.mean() - a) < 4.5 * math.sqrt(a / count)
+        assert abs(np.mean((x - a) ** 2) - a) < 4.5 * math.sqrt((2 * a * a + 6 * a) / count)
+
+
+@pytest.mark.parametrize(("a", "b"), [(0.3, 0.3), (0.05, 0.2), (0.3, 2.5), (1.0, 0.5), (2.5, 1.5), (50.0, 30.0)])
+def test_law_of_beta(a: float, b: float) -> None:
+    x = at.random.beta(KEY, 50_000, a, b)
+    assert kolmogorov(np.clip(x, 1e-300, 1 - 2**-53), lambda x: of_beta_law(a, b, x)) < 1.95
+    variance = a * b / (a + b) ** 2 / (a + b + 1)
+    assert abs(x.mean() - a / (a + b)) < 4.5 * math.sqrt(variance / 50_000)
+
+
+def test_numbers_of_tiny_shapes() -> None:
+    """Both gamma numbers are too small for a float: their quotient is not."""
+    x = at.random.beta(KEY, 10_000, 1e-4, 3e-4)
+    assert np.all((x >= 0.0) & (x <= 1.0)) and abs(x.mean() - 0.25) < 4.5 * math.sqrt(0.1875 / 10_000)
+    assert at.random.gamma(KEY, 1000, 1e-4).min() == 0.0
+
+
+def test_logarithms_of_words() -> None:
+    """By the highest bit, and by steps: the same bits."""
+    x, y = np.random.default_rng(1).integers(0, 2**32, (2, 2000), np.uint32)
+    x[:64] = np.array([0, 1, 63, 64, 127, 128, 2**31, 2**32 - 1], np.uint32).repeat(8)
+    y[:64] = np.tile(np.array([0, 1, 63, 64, 4096, 2**31 - 1, 2**31, 2**32 - 1], np.uint32), 8)
+    x[64:128] >>= np.arange(64, dtype=np.uint32) % 32
+    assert std.log_inside(x, y).tobytes() == std.log_below(std.inside(x, y)).tobytes()
+    for k in range(80):
+        assert std.log_inside.interpret(x[k], y[k]) == std.log_inside(x[k], y[k])
+
+
+@pytest.mark.parametrize("p", [1e-12, 0.01, 0.3, 0.9, 1.0])
+def test_law_of_geometric(p: float) -> None:
+    x = at.random.geometric(KEY, 20_000, p)
+    assert x.min() >= 1 and abs(x.mean() - 1 / p) <= 4.5 * math.sqrt((1 - p) / p**2 / 20_000)
+    assert at.random.geometric(KEY, (), p) == x[0] == at.random.geometric(KEY, 3, np.full(3, p))[0]
