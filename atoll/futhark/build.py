@@ -20,6 +20,8 @@ class Build:
         self.stmts: list[ir.Stmt] = []
         self.local: set[Sym] = set()
         self.polys: dict[Sym, Poly] = {}  # names of integers that are polynomials of others
+        self.derived = 0  # inside how many derivatives
+        self.may_be: dict[Sym, list[Poly]] = {}  # what sizes of branches are one of
         self.span: Span = NOWHERE
 
     # -- blocks

@@ -347,7 +347,11 @@ class Program(Elaborate):
             form.append(v)
             return v
 
-        code = self.regular(self.closed(body), syms)
+        self.derived += 1
+        try:
+            code = self.regular(self.closed(body), syms)
+        finally:
+            self.derived -= 1
         return ir.Lam(syms, tuple(e.type for e in given), code), form[0]
 
     def on_integers(self, lam: ir.Lam) -> bool:

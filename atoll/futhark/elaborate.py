@@ -12,6 +12,7 @@ from atoll.core import ir
 from atoll.errors import Span
 from atoll.futhark import scalars
 from atoll.futhark import syntax as s
+from atoll.futhark.branches import together
 from atoll.futhark.build import fresh_sizes
 from atoll.futhark.causality import unknown_in
 from atoll.futhark.env import Use, feature
@@ -333,6 +334,8 @@ class Elaborate(Indexing):
                 a, b = self.with_size(a, known), self.with_size(b, known)
         if sizes_in(a.type) == sizes_in(b.type):
             return Code(ir.If(cond, a, b, type=a.type, span=self.span))
+        if self.derived and (whole := together(self, cond, a, b)) is not None:
+            return Code(whole)
         made, opened = fresh_sizes(a.type, b.type)
         hidden = [ir.Hide(x, type=made, span=self.span) for x in (a, b)]
         return Code(self.opened(ir.If(cond, hidden[0], hidden[1], type=made, span=self.span), made, opened))
