@@ -92,7 +92,9 @@ class Reader:
         need(rows is None or (type(rows) is int and rows >= 1 and extents), "rows of", b)
         if local:
             bytes, sizes = BYTES[d], list(map(value, extents))
-            for n in () if 0 in sizes and rows is None else sizes:  # of an array without elements the other extents do not matter
+            if rows is not None and sizes[0] is not None:
+                sizes[0] = max(sizes[0], rows)  # what is kept are rows, also where the array has fewer
+            for n in () if 0 in sizes else sizes:  # of an array without elements the other extents do not matter
                 need(n is not None and n >= 0, "the stack holds arrays of literal size only, not", b)
                 assert n is not None
                 bytes *= n

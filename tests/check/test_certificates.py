@@ -11,9 +11,9 @@ import pytest
 
 import atoll as at
 from atoll import f32
-from atoll.check import smtlib
+from atoll.check import loops, smtlib
 from atoll.check.prove import load, prove, prove_file
-from atoll.check.sums import Rejected
+from atoll.check.sums import Rejected, Tables, const
 from atoll.schedule import arith
 from atoll.schedule.arith import Trusted
 from tests.conformance.test_schedules_programs import load as load_program
@@ -112,3 +112,14 @@ def test_an_array_without_elements_on_the_stack() -> None:
     assert "top_blocks_1 0 bytes on the stack" in s.certificate().check()
     q, keys, values = (np.random.default_rng(k).standard_normal(shape) for k, shape in ((1, (2, 5)), (2, (3, 5)), (3, (3, 5))))
     assert np.allclose(s.compile()(q, keys, values), load_program("online_softmax").attention(q, keys, values))
+
+
+@pytest.mark.parametrize(("extents", "rows", "refused"), [((0, 10**6), None, False), ((0, 10**6), 2, True), ((3, 8), 2, False), ((10**5, 8), 2, True), ((10**5, 8), None, True)])
+def test_rows_on_the_stack_are_counted(extents: tuple[int, ...], rows: int | None, refused: bool) -> None:
+    """What is kept of an array are rows, also where it has fewer."""
+    reader = loops.Reader(Tables({}))
+    if refused:
+        with pytest.raises(Rejected, match="too large for the stack"):
+            reader.alloc("b", "f64", tuple(map(const, extents)), True, rows)
+    else:
+        reader.alloc("b", "f64", tuple(map(const, extents)), True, rows)
