@@ -272,7 +272,7 @@ def permutation(key: Any, x: Any) -> Any:
 @plain
 def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = None) -> Any:
     """Elements of an array (or of 0..a-1), with or without putting them back, with probabilities p or all alike."""
-    from atoll.std.random import shuffled
+    from atoll.std.random import few, shuffled_until
 
     rows = a if isinstance(a, np.ndarray) and a.ndim else None
     count = len(rows) if rows is not None else _integer("choice", "the number", a)
@@ -283,7 +283,9 @@ def choice(key: Any, a: Any, shape: Shape = (), replace: bool = True, p: Any = N
             _wrong("choice", "without replacement there are one axis and no p", "choose places with at.random.permutation")
         if (sizes[0] if sizes else 1) > count:
             _wrong("choice", f"{sizes[0]} different elements are wanted of {count}", "choose with replace=True")
-        found = shuffled(used, count)[: sizes[0]] if sizes else shuffled(used, count)[0]
+        wanted = sizes[0] if sizes else 1
+        found = few(used, count, wanted) if wanted**2 <= count else shuffled_until(used, count, wanted)[..., :wanted]
+        found = found if sizes else found[..., 0]
     elif p is not None:
         weights = _numbers("choice", "p", p)
         if weights.shape != (count,):

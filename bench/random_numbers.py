@@ -41,6 +41,7 @@ CASES: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
     **{f"poisson({a:g})": (lambda a=a: at.random.poisson(KEY, COUNT, a), lambda a=a: RNG.poisson(a, COUNT)) for a in (0.5, 4.0, 10.0, 50.0, 1000.0)},
     "geometric(0.3)": (lambda: at.random.geometric(KEY, COUNT, 0.3), lambda: RNG.geometric(0.3, COUNT)),
     "permutation": (lambda: at.random.permutation(KEY, COUNT), lambda: RNG.permutation(COUNT)),
+    "half, no replace": (lambda: at.random.choice(KEY, COUNT, COUNT // 2, replace=False), lambda: RNG.choice(COUNT, COUNT // 2, replace=False)),
     "choice": (lambda: at.random.choice(KEY, 10, COUNT), lambda: RNG.choice(10, COUNT)),
     "choice with p": (lambda: at.random.choice(KEY, 10, COUNT, p=WEIGHTS), lambda: RNG.choice(10, COUNT, p=WEIGHTS)),
 }

@@ -401,14 +401,42 @@ def integer_any(key: u64, i: i64, low: i64, high: i64) -> i64:
 
 
 @at.fn
+def other_place(key: u64, j: i64, n: i64) -> i64:
+    """With which place, from j on, place j changes in step j of a shuffle."""
+    return j + i64(below(key, j, u64(n) - u64(j)))
+
+
+@at.fn
 def shuffled(key: u64, n: i64) -> i64[n]:
-    """0..n-1 in a random order (Fisher and Yates)."""
+    """0..n-1 in a random order (Fisher and Yates, from the first place on)."""
+    return shuffled_until(key, n, n)
+
+
+@at.fn
+def shuffled_until(key: u64, n: i64, k: i64) -> i64[n]:
+    """Of which the first k are those of the whole shuffle."""
     assert n <= 4294967296, f"permutation: {n} are more than 2**32"
-    places = [i64(below(key, j, u64(j) + u64(1))) for j in range(n)]
+    places = [other_place(key, j, n) for j in range(k)]
     out = [i64(j) for j in range(n)]
-    for j in range(n):
+    for j in range(k):
         other = places[j]
         out[j], out[other] = out[other], out[j]
+    return out
+
+
+@at.fn
+def few(key: u64, n: i64, k: i64) -> i64[k]:
+    """The same first k, without the other n: what stands at a place is what the last step that changed with it has put there."""
+    assert n <= 4294967296, f"permutation: {n} are more than 2**32"
+    places = [other_place(key, j, n) for j in range(k)]
+    left = [i64(j) for j in range(k)]
+    out = [i64(0) for _ in range(k)]
+    for j in range(k):
+        there = max(i64(-1), max([i if places[i] == places[j] else -1 for i in range(j)], default=-1))
+        here = max(i64(-1), max([i if places[i] == j else -1 for i in range(j)], default=-1))
+        mine = left[here] if here >= 0 else j
+        out[j] = left[there] if there >= 0 else places[j]
+        left[j] = mine
     return out
 
 

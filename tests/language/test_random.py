@@ -195,6 +195,28 @@ def test_derivatives_go_through_parameters():
         at.grad(of_gamma, wrt="a")(KEY, 2.0)
 
 
+def test_the_first_of_a_shuffle():
+    for n in (1, 2, 9, 40):
+        whole = at.random.permutation(KEY, n)
+        assert sorted(whole) == list(range(n))
+        for k in range(n + 1):
+            for found in (std.few(KEY, n, k), std.few.interpret(KEY, n, k), std.shuffled_until(KEY, n, k)[:k], at.random.choice(KEY, n, k, replace=False)):
+                np.testing.assert_array_equal(found, whole[:k])
+    assert at.random.choice(KEY, 9, replace=False) == at.random.permutation(KEY, 9)[0]
+    pairs = at.random.choice(at.random.split(KEY, 6000), 6, 2, replace=False)  # a row for each key
+    chi_square(np.bincount(pairs[:, 0] * 6 + pairs[:, 1], minlength=36)[[k for k in range(36) if k % 7]], np.full(30, 200.0))
+
+
+@at.fn
+def chosen(key: u64, x: f64[n]) -> f64[3]:
+    return at.random.choice(key, x, 3, replace=False)
+
+
+def test_choosing_in_bodies():
+    x = np.arange(30.0)
+    np.testing.assert_array_equal(chosen(KEY, x), at.random.choice(KEY, x, 3, replace=False))
+
+
 def test_choosing():
     rows = np.arange(12.0).reshape(6, 2)
     found = at.random.choice(KEY, rows, 4, replace=False)
