@@ -16,20 +16,20 @@ from __future__ import annotations
 from functools import reduce
 
 from atoll.surface import syntax as s
-from atoll.surface.names import Liveness, binds, binds_pattern, binds_target, one_runs
+from atoll.surface.names import Liveness, binds, binds_pattern, binds_target, one_runs, reads
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
 
 
 def bound_however_left(loop: s.While | s.For) -> Names:
-    """Such names, but for those that a round may read before it binds them: these have a value before the loop."""
+    """Such names, but for those that the loop's head, or a round before it binds them, may read: these have a value before the loop."""
     ways = _ways_out(loop, _NONE)
     endless = isinstance(loop, s.While) and isinstance(loop.test, s.Num) and loop.test.value is True
     if not ways or not (loop.orelse or endless):
         return _NONE
     bound, at_head = reduce(frozenset.intersection, ways), binds_target(loop.target) if isinstance(loop, s.For) else _NONE
-    return (bound & at_head) | ((bound & binds(loop.body)) - Liveness(loop.body).before_all)
+    return ((bound & at_head) | ((bound & binds(loop.body)) - Liveness(loop.body).before_all)) - reads(loop.iter if isinstance(loop, s.For) else loop.test)
 
 
 def _ways_out(loop: s.While | s.For, have: Names) -> list[Names]:

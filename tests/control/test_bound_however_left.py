@@ -136,7 +136,73 @@ def arrays_in_rounds(x: i64[n], k: i64):
     return s
 
 
-FUNCTIONS = [first_above, last_seen, the_loop_variable, the_variables_of_two_loops, the_variable_of_a_loop_inside, in_a_while, of_two_loops, endless, else_returns, arrays_in_rounds]
+def read_by_the_test(x: i64[n], k: i64):
+    p, s = 5, 0
+    for i in range(len(x)):
+        j = 4
+        while j > 0 and p > i:
+            j -= 1
+            p = x[i]
+        else:
+            p = p + 1
+        s += p
+    return s, p
+
+
+def how_far_is_what_the_else_binds(x: i64[n], k: i64):
+    p, s = 3, 0
+    for i in range(len(x)):
+        for q in range(p):
+            p = x[q % len(x)] % 4
+            s += p
+        else:
+            p = 2
+        s = s * 2 + p
+    return s, p
+
+
+def the_variable_is_how_far(x: i64[n], k: i64):
+    q, s = 3, 0
+    for i in range(len(x)):
+        for q in range(q):  # noqa: B020  as Python has it
+            s += x[q % len(x)]
+            if s > 100:
+                break
+        else:
+            q = 4
+        s = s * 2 + q
+    return s, q
+
+
+def read_by_the_test_and_left(x: i64[n], k: i64):
+    p, s = 3, 0
+    for i in range(len(x)):
+        while p < 6:
+            p = p + 2
+            if p == k:
+                p = 0
+                break
+        else:
+            p = 1
+        s = s * 2 + p
+    return s, p
+
+
+def gone_over(x: i64[n], k: i64):
+    p, s, j = 3, 0, 0
+    while j < len(x):
+        for q in [p, j, 2]:
+            p = q + 1
+            if p > k:
+                break
+        else:
+            p = p * 3 % 11
+        s = s * 2 + p
+        j += 1
+    return s, p
+
+
+FUNCTIONS = [first_above, last_seen, the_loop_variable, the_variables_of_two_loops, the_variable_of_a_loop_inside, in_a_while, of_two_loops, endless, else_returns, arrays_in_rounds, read_by_the_test, how_far_is_what_the_else_binds, the_variable_is_how_far, read_by_the_test_and_left, gone_over]
 
 
 @pytest.mark.parametrize("f", FUNCTIONS, ids=[f.__name__ for f in FUNCTIONS])
