@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import lru_cache
+from types import ModuleType
 from typing import Any
 
 from atoll.elaborate import entities as en
@@ -17,6 +18,7 @@ from atoll.elaborate.numpy_names.names import NAMES
 from atoll.surface import syntax as s
 from atoll.surface.names import binds, reads
 
+Numpys = tuple[tuple[str, str], ...]
 _OF_ARRAYS = frozenset("T mT shape size ndim".split())
 METHODS_OF_ARRAYS = frozenset(
     """
@@ -39,16 +41,28 @@ OF_NUMBERS = frozenset(
 
 def takes_as_given(fn: en.Closure, callers: tuple[en.Closure, ...] = ()) -> bool:
     """Whether what the body does, or a function that it calls, depends on the ranks of what it is given, by NumPy's rules."""
-    if _depends_on_ranks(fn.params, fn.body):
+    if _depends_on_ranks(fn.params, fn.body, _numpys(fn)):
         return True
     called = (fn.captured.get(name) for name in _called(fn.params, fn.body))
     return any(isinstance(f, en.Closure) and f not in callers and takes_as_given(f, (*callers, fn)) for f in called)
 
 
 @lru_cache(maxsize=4096)
-def _depends_on_ranks(params: tuple[s.Param, ...], body: s.Expr | tuple[s.Stmt, ...]) -> bool:
+def _depends_on_ranks(params: tuple[s.Param, ...], body: s.Expr | tuple[s.Stmt, ...], numpys: Numpys) -> bool:
     own = _own(params, body)
-    return any(_is_of_arrays(node, own) for node in _nodes(body))
+    return any(_is_of_arrays(node, own, dict(numpys)) for node in _nodes(body))
+
+
+def _numpys(fn: en.Closure) -> Numpys:
+    """Which of its names are numpy, whatever it was imported as, or one of numpy's modules or functions: what stands before their names in the table, or their own name there."""
+    found = []
+    for name in sorted({node.id for node in _nodes(fn.body) if isinstance(node, s.Name)}):
+        value = fn.home.namespace.python_value(name)
+        if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "numpy":
+            found.append((name, f"{value.__name__}.".removeprefix("numpy.")))
+        elif getattr(value, "__module__", None) in ("numpy", "numpy.linalg", "numpy.fft"):
+            found.append((name, f"{value.__module__}.{getattr(value, '__name__', name)}".removeprefix("numpy.")))
+    return tuple(found)
 
 
 @lru_cache(maxsize=4096)
@@ -65,30 +79,34 @@ def _own(params: tuple[s.Param, ...], body: s.Expr | tuple[s.Stmt, ...]) -> set[
     return own | binds(body) if isinstance(body, tuple) else own
 
 
-def _is_of_arrays(node: s.Node, own: set[str]) -> bool:
+def _is_of_arrays(node: s.Node, own: set[str], numpys: dict[str, str]) -> bool:
     match node:
         case s.Attr(value, name) if name in _OF_ARRAYS:
             return bool(reads(value) & own)
         case s.Call(fn=s.Attr(value, name)) if not (reads(value) & own):
-            dotted = _dotted(value)
-            given = any(reads(arg) & own for arg in (*node.args, *(e for _, e in node.keywords)))
-            return given and dotted is not None and _word(dotted, name) not in (None, *OF_NUMBERS)
+            dotted = _dotted(value, numpys)
+            return dotted is not None and _is_given(node, own) and _is_of_ranks(f"{dotted}{name}")
+        case s.Call(fn=s.Name(name)) if name in numpys and name not in own:
+            return _is_given(node, own) and _is_of_ranks(numpys[name])
         case s.Call(fn=s.Attr(_, name)):
             return name in METHODS_OF_ARRAYS
     return False
 
 
-def _dotted(node: s.Expr) -> str | None:
-    """`np`, `np.linalg`, `np.add`"""
+def _is_given(call: s.Call, own: set[str]) -> bool:
+    return any(reads(arg) & own for arg in (*call.args, *(e for _, e in call.keywords)))
+
+
+def _is_of_ranks(key: str) -> bool:
+    return key in NAMES and key not in OF_NUMBERS
+
+
+def _dotted(node: s.Expr, numpys: dict[str, str]) -> str | None:
+    """What stands before a name in the table of words: nothing for `np`, `linalg.` for `np.linalg`, `add.` for `np.add`"""
     if isinstance(node, s.Name):
-        return "" if node.id in ("np", "numpy") else None
-    inner = _dotted(node.value) if isinstance(node, s.Attr) else None
+        return numpys.get(node.id)
+    inner = _dotted(node.value, numpys) if isinstance(node, s.Attr) else None
     return None if inner is None or not isinstance(node, s.Attr) else f"{inner}{node.name}."
-
-
-def _word(dotted: str, name: str) -> str | None:
-    key = f"{dotted}{name}"
-    return key if key in NAMES else None
 
 
 def _nodes(part: Any) -> Iterator[s.Node]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from itertools import product
 
+import numpy as np
 import pytest
 
+import atoll as at
 from atoll.elaborate.as_given import METHODS_OF_ARRAYS, OF_NUMBERS
 from atoll.elaborate.numpy_names.table import METHODS
 from atoll.elaborate.numpy_names.ufuncs import WORDS
@@ -70,3 +72,35 @@ def test_the_lists_are_the_tables() -> None:
     of_numbers = set("astype round clip conj conjugate copy item bit_length bit_count".split())
     assert set(METHODS) - of_numbers == METHODS_OF_ARRAYS
     assert {name for name in WORDS if "." not in name} - {"array_equal", "allclose", "array_equiv"} == OF_NUMBERS
+
+
+IMPORTED = """
+import numpy as xp
+import atoll as at
+from numpy import linalg as la, mean, sum as total
+from numpy.linalg import norm
+from atoll import f64
+n = at.sizes("n")
+@at.fn
+def f(x: f64[n]):
+    def a(z):
+        e = xp.exp(z - xp.max(z))
+        return e / xp.sum(e)
+    def b(z):
+        return z / total(z)
+    def c(z):
+        return z / la.norm(z)
+    def d(z):
+        return z - mean(z)
+    def e(z):
+        return z / norm(z)
+    return a(x), b(x), c(x), d(x), e(x)
+"""
+
+
+def test_whatever_numpy_is_imported_as() -> None:
+    x = np.arange(1.0, 4.0)
+    e = np.exp(x - x.max())
+    wanted = (e / e.sum(), x / x.sum(), x / np.linalg.norm(x), x - x.mean(), x / np.linalg.norm(x))
+    for found, right in zip(at.fn(source=IMPORTED).interpret(x), wanted, strict=True):
+        np.testing.assert_allclose(found, right)
